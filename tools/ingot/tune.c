@@ -108,12 +108,10 @@ static void tell(struct call *call, struct tune_problem *p)
 static bool search(struct call *call, struct tune_problem *p)
 {
     start_search(p, call->agents.n);
-    if (call->options->effort == TUNE_NONE) {
+    if (call->options->effort == TUNE_NONE)
         tune_known(p);
-    } else {
-        tune_rank(p);
+    else
         tune_loop(p, &call->agents);
-    }
     cli_progress(NULL);
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,

@@ -127,8 +127,20 @@ struct tune_trial *tune_way(struct tune_problem *p,
 
 // ---- tune_rank.c
 
+struct ranking; // on its way, in processes
+
 // Order the points of the search by what the model predicts.
 void tune_rank(struct tune_problem *p);
+
+// Begin with that.
+struct ranking *tune_rank_begin(struct tune_problem *p);
+
+// Return whether it goes on, after waiting a little.  If not, the order is there, and
+// this must not be asked again.
+bool tune_rank_goes_on(struct ranking *r, int wait_ms);
+
+// Give it up.
+void tune_rank_end(struct ranking *r);
 
 // Return what it predicted of one; INFINITY: nothing.
 double tune_predicted(const struct tune_problem *p,

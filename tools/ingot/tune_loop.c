@@ -2,7 +2,8 @@
 //
 //   search ──job──▶ compile ──cubin──▶ ask an agent ──time──▶ search
 //
-// Compilation runs ahead of the agents. What the log has is not done again.
+// Compilation runs ahead of the agents, which get ready while the model orders what is
+// to be tried. What the log has is not done again.
 
 #include "tools/ingot/tune.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MOST = 64, TICK_MS = 200 };
+enum { JOBS_MOST = 64, TICK_MS = 200, RANKING_TICK_MS = 20 };
 
 // What a compilation is for, beside numbers of trials.
 enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
@@ -27,6 +28,7 @@ struct job {
 struct loop {
     struct tune_problem *p;
     struct tune_agents *agents;
+    struct ranking *ranking; // NULL: the order is there
     struct job jobs[JOBS_MOST];
     size_t n, most;   // of the jobs
     bool is_searched; // the search has ended
@@ -224,12 +226,14 @@ static void begin_trial(struct loop *l, const struct search_job *job)
         begin_job(l, (long)job->trial);
 }
 
-// Take from the search as much as can be compiled.
+// Take from the search as much as can be compiled, once it has its order.
 static void take_jobs(struct loop *l)
 {
     struct tune_problem *p = l->p;
     struct search_job job;
-    while (p->build.turns && l->n < l->most) {
+    if (l->ranking && !tune_rank_goes_on(l->ranking, 0))
+        l->ranking = NULL;
+    while (!l->ranking && p->build.turns && l->n < l->most) {
         enum search_step step = search_next(&p->search, &job);
         l->is_searched = step == SEARCH_DONE;
         if (step != SEARCH_JOB)
@@ -308,7 +312,7 @@ static void wait_for_any(struct loop *l)
         int file = agent->child.id ? agent->child.wire.in : -1;
         all[jobs + i] = (struct pollfd){file, POLLIN, 0};
     }
-    poll(all, jobs + agents, TICK_MS);
+    poll(all, jobs + agents, l->ranking ? RANKING_TICK_MS : TICK_MS);
     for (size_t i = agents; i-- > 0;)
         if (all[jobs + i].revents)
             read_agent(l, &l->agents->at[i]);
@@ -371,6 +375,8 @@ static void release(struct loop *l)
 {
     for (size_t i = 0; i < l->n; i++)
         child_stop(&l->jobs[i].child);
+    if (l->ranking)
+        tune_rank_end(l->ranking);
     free(l->p->build.cubin);
     free(l->p->plain.cubin);
     vec_foreach_value(t, &l->p->trials)
@@ -394,6 +400,7 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
     begin_job(&l, JOB_BUILD);
     if (needs_plain(p))
         begin_job(&l, JOB_PLAIN);
+    l.ranking = tune_rank_begin(p);
     while (goes_on(&l)) {
         use_agents(&l);
         take_jobs(&l);

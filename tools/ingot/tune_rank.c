@@ -33,6 +33,7 @@ struct ranking {
     const struct model_device *device;
     struct ranked *at;
     size_t n, shares;
+    double ends; // by child_now
     struct child children[SHARES_MOST];
 };
 
@@ -109,8 +110,9 @@ static void take(struct ranking *r, struct child *child)
     }
 }
 
-// Read from processes that can be read from.  Returns how many still run.
-static size_t read_all(struct ranking *r)
+// Read from processes that can be read from, after waiting for them a little.  Returns
+// how many still run.
+static size_t read_all(struct ranking *r, int wait_ms)
 {
     struct pollfd all[SHARES_MOST];
     char text[CHILD_TEXT_SIZE];
@@ -119,7 +121,7 @@ static size_t read_all(struct ranking *r)
         int file = r->children[i].id ? r->children[i].wire.in : -1;
         all[i] = (struct pollfd){file, POLLIN, 0};
     }
-    poll(all, r->shares, TICK_MS);
+    poll(all, r->shares, wait_ms);
     for (size_t i = 0; i < r->shares; i++) {
         struct child *child = &r->children[i];
         bool goes_on = !all[i].revents || wire_read(&child->wire);
@@ -130,20 +132,6 @@ static size_t read_all(struct ranking *r)
         running += child->id != 0;
     }
     return running;
-}
-
-// Predict all, in as many processes as there are processors.
-static void predict_all(struct ranking *r)
-{
-    double ends = r->p->began + SHARE_OF_BUDGET * r->p->options->budget;
-    for (size_t i = 0; i < r->shares; i++) {
-        struct share share = {r, i};
-        child_fork(&r->children[i], predict_share, &share);
-    }
-    while (read_all(r) && child_now() < ends)
-        tune_progress(r->p);
-    for (size_t i = 0; i < r->shares; i++)
-        child_stop(&r->children[i]);
 }
 
 double tune_predicted(const struct tune_problem *p,
@@ -182,36 +170,81 @@ static int compare(const void *left, const void *right)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-void tune_rank(struct tune_problem *p)
+// Order the points of the search.
+static void set_order(const struct ranking *r)
+{
+    struct tune_problem *p = r->p;
+    struct arena *a = &p->c->arena;
+    p->predicted_build =
+        r->n && p->items.at[r->at[0].point.item].number == p->build_number
+            ? r->at[0].us
+            : INFINITY;
+    qsort(r->at, r->n, sizeof *r->at, compare);
+    p->order_us = arena_array(a, double, r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        vec_push(a, &p->search.order, r->at[i].point);
+        p->order_us[i] = r->at[i].us;
+    }
+    p->predicted = r->n ? r->at[0].us : INFINITY;
+}
+
+// Begin to predict all, in as many processes as there are processors.
+static void begin(struct ranking *r)
+{
+    size_t jobs = r->p->options->jobs ? r->p->options->jobs
+                                      : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    r->shares = jobs < SHARES_MOST ? jobs : SHARES_MOST;
+    r->shares = r->shares < r->n ? r->shares : r->n;
+    for (size_t i = 0; i < r->shares; i++) {
+        struct share share = {r, i};
+        child_fork(&r->children[i], predict_share, &share);
+    }
+}
+
+struct ranking *tune_rank_begin(struct tune_problem *p)
 {
     struct arena *a = &p->c->arena;
     struct search_points points = {0};
-    struct ranking r = {.p = p};
+    struct ranking *r = arena_new(a, struct ranking);
     propose_points(&p->search, POINTS_MOST, &points);
-    size_t jobs = p->options->jobs ? p->options->jobs
-                                   : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    r.device = model_device_named(p->device->name);
-    if (!r.device)
-        r.device = model_device_for(p->device->sm);
-    r.at = arena_array(a, struct ranked, points.n + 1);
-    r.n = points.n;
-    r.shares = jobs < SHARES_MOST ? jobs : SHARES_MOST;
-    r.shares = r.shares < r.n ? r.shares : r.n;
-    for (size_t i = 0; i < r.n; i++)
-        r.at[i] = (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
-                                  INFINITY,     0,
-                                  MODEL_dram,   i};
-    predict_all(&r);
-    note_limit(&r);
-    p->predicted_build =
-        r.n && p->items.at[r.at[0].point.item].number == p->build_number
-            ? r.at[0].us
-            : INFINITY;
-    qsort(r.at, r.n, sizeof *r.at, compare);
-    p->order_us = arena_array(a, double, r.n + 1);
-    for (size_t i = 0; i < r.n; i++) {
-        vec_push(a, &p->search.order, r.at[i].point);
-        p->order_us[i] = r.at[i].us;
-    }
-    p->predicted = r.n ? r.at[0].us : INFINITY;
+    *r = (struct ranking){
+        .p = p,
+        .device = model_device_named(p->device->name),
+        .at = arena_array(a, struct ranked, points.n + 1),
+        .n = points.n,
+        .ends = p->began + SHARE_OF_BUDGET * p->options->budget,
+    };
+    if (!r->device)
+        r->device = model_device_for(p->device->sm);
+    for (size_t i = 0; i < r->n; i++)
+        r->at[i] =
+            (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
+                            INFINITY,     0,
+                            MODEL_dram,   i};
+    begin(r);
+    return r;
+}
+
+void tune_rank_end(struct ranking *r)
+{
+    for (size_t i = 0; i < r->shares; i++)
+        if (r->children[i].id)
+            child_stop(&r->children[i]);
+}
+
+bool tune_rank_goes_on(struct ranking *r, int wait_ms)
+{
+    if (read_all(r, wait_ms) && child_now() < r->ends)
+        return true;
+    tune_rank_end(r);
+    note_limit(r);
+    set_order(r);
+    return false;
+}
+
+void tune_rank(struct tune_problem *p)
+{
+    struct ranking *r = tune_rank_begin(p);
+    while (tune_rank_goes_on(r, TICK_MS))
+        tune_progress(p);
 }
