@@ -140,6 +140,13 @@ done
 tune 2 '--version 0.0.$OMPI_COMM_WORLD_RANK' && fail "an agent of another version"
 holds log 'E0921'
 
+# Agents of ingot itself, which get the options of the tuner.
+cc -w -shared -fPIC -O1 -o libcuda.so.1 "$SOURCE_DIR/tests/faults/fake_gpu.c" || exit 1
+rm -f vadd.tuned*
+FAKE_GPU=slow mpirun --oversubscribe --mca btl self,vader -n 2 "$INGOT" tune vadd.ing --size n=1000 --trials 2 \
+  --driver "$work/libcuda.so.1" >log 2>&1 || { fail "own agents: exit $?"; cat log; }
+holds log 'compared with eval'
+
 # ---- A rank that is killed, with the agent that has its first trial
 
 # shellcheck disable=SC2016

@@ -136,7 +136,7 @@ static void print_limit(const struct tune_problem *p, struct buf *out)
 {
     if (p->limit_us <= 0)
         return;
-    buf_printf(out, "  no schedule can take less than %.2f us, by the model",
+    buf_printf(out, "  no schedule can take less than %.3g us, by the model",
                p->limit_us);
     print_share(p, ": ", "", out);
     buf_char(out, '\n');
