@@ -63,6 +63,7 @@ if [ ! -x "$helper" ] || ! command -v mpirun >/dev/null; then
   [ $failures = 0 ] && exit 77
   exit 1
 fi
+export ASAN_OPTIONS=detect_leaks=0 # MPI's own
 "$helper" >log 2>&1
 [ $? = 2 ] || fail "ingot-mpi by hand: not exit 2"
 "$helper" bridge "ingot-mpi-no-such" >log 2>&1 && fail "a bridge to nowhere"
@@ -75,7 +76,6 @@ holds log '4 processes were started, MPI has 1'
 # ---- Several ranks
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export ASAN_OPTIONS=detect_leaks=0 # MPI's own
 
 # Runs $1 ranks, whose agents take the options $2; more options of mpirun are in `mpi`.
 mpi=()

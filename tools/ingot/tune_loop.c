@@ -29,6 +29,7 @@ struct loop {
     struct tune_problem *p;
     struct tune_agents *agents;
     struct ranking *ranking; // NULL: the order is there
+    struct pollfd *files;    // room for all jobs and agents
     struct job jobs[JOBS_MOST];
     size_t n, most;   // of the jobs
     bool is_searched; // the search has ended
@@ -303,8 +304,8 @@ static bool owes_answer(const struct tune_agent *agent)
 // Wait for what is on its way, and take it.
 static void wait_for_any(struct loop *l)
 {
-    struct pollfd all[JOBS_MOST + 64];
-    size_t jobs = l->n, agents = l->agents->n < 64 ? l->agents->n : 64;
+    struct pollfd *all = l->files;
+    size_t jobs = l->n, agents = l->agents->n;
     for (size_t i = 0; i < jobs; i++)
         all[i] = (struct pollfd){l->jobs[i].child.wire.in, POLLIN, 0};
     for (size_t i = 0; i < agents; i++) {
@@ -395,6 +396,7 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
 {
     size_t jobs = p->options->jobs;
     struct loop l = {.p = p, .agents = agents};
+    l.files = arena_array(&p->c->arena, struct pollfd, JOBS_MOST + agents->n);
     l.most = jobs ? jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     l.most = l.most < JOBS_MOST ? l.most : JOBS_MOST - 2;
     begin_job(&l, JOB_BUILD);
