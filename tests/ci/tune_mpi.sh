@@ -96,6 +96,7 @@ rm -f vadd.tuned*
 # shellcheck disable=SC2016
 tune 4 '--delay 0.1 --count count.$OMPI_COMM_WORLD_RANK.$CUDA_VISIBLE_DEVICES' ||
   { fail "four ranks: exit $?"; cat log; }
+holds log ' s left, trial 0'
 grep -o 'schedule 1 .* : ' vadd.tuned >winner
 cmp -s winner alone/winner || { fail "another winner"; cat winner alone/winner; }
 all=$(cat count.* | wc -l)

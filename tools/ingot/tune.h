@@ -110,6 +110,7 @@ struct tune_problem {
     enum model_limit limit;  // of that
     const char *device_name; // of the records
     double began, ends;      // by child_now
+    double told;             // when it last said how far it is
     const char *wrong;       // why it cannot be tuned; NULL
     bool is_lost;            // its log cannot be written, which is reported
 };
@@ -261,8 +262,8 @@ bool tune_record(struct tune_problem *p);
 
 // ---- tune_report.c
 
-// Show on a terminal how far it is.
-void tune_progress(const struct tune_problem *p);
+// Show on a terminal how far it is, or now and then as a line if mpirun started this.
+void tune_progress(struct tune_problem *p);
 
 // Append what came of it as text, the schedule that won, or return it as JSON.
 void tune_print(const struct tune_problem *p, struct buf *out);

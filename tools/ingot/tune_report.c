@@ -4,10 +4,14 @@
 #include "tools/libingot/schedule_case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 20 };
+enum { BAR = 10 };
+
+// How often ranks of mpirun, which have no terminal, tell how far it is.
+#define SECONDS_OF_RANKS 10.0
 
 // Append the kernel with its sizes.
 static void print_problem(const struct tune_problem *p, struct buf *out)
@@ -60,24 +64,35 @@ static void print_share(const struct tune_problem *p, const char *before,
                    model_limit_name(p->limit), after);
 }
 
-void tune_progress(const struct tune_problem *p)
+// Append how far it is, as one line.
+static void print_progress(const struct tune_problem *p, struct buf *out)
 {
-    char bar[BAR + 1];
-    struct buf line = {0};
     double whole = p->ends - p->began, left = p->ends - child_now();
     int done = whole > 0 ? (int)(BAR * (1 - left / whole)) : BAR;
-    if (!isatty(STDERR_FILENO))
-        return;
+    buf_char(out, '[');
     for (int i = 0; i < BAR; i++)
-        bar[i] = i < done ? '#' : '.';
-    bar[BAR] = '\0';
-    buf_printf(&line, "\r\033[K[%s] trial %zu", bar, search_count(&p->search));
-    if (p->build.us > 0)
-        buf_printf(&line, ", best %.2f us, %.3f of the build's %.2f us",
-                   best_us(p), best_us(p) / p->build.us, p->build.us);
-    print_share(p, ", ", "", &line);
-    buf_printf(&line, ", %.0f s left", left > 0 ? left : 0);
-    fputs(line.data, stderr);
+        buf_char(out, i < done ? '#' : '.');
+    buf_printf(out, "] %.0f s left, trial %zu", left > 0 ? left : 0,
+               search_count(&p->search));
+    if (!(p->build.us > 0))
+        return;
+    buf_printf(out, ", best %.2f us", best_us(p));
+    print_share(p, ", ", "", out);
+    buf_printf(out, ", %.3f of the build's", best_us(p) / p->build.us);
+}
+
+void tune_progress(struct tune_problem *p)
+{
+    struct buf line = {0};
+    bool is_terminal = isatty(STDERR_FILENO);
+    bool is_time =
+        getenv("INGOT_RANKS") && child_now() >= p->told + SECONDS_OF_RANKS;
+    if (!is_terminal && !is_time)
+        return;
+    p->told = child_now();
+    print_progress(p, &line);
+    fprintf(stderr, is_terminal ? "\r\033[K\033[?7l%s\033[?7h" : "%s\n",
+            line.data);
     buf_free(&line);
 }
 
