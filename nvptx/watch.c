@@ -1,5 +1,5 @@
-// Adds up what /proc says of the processes of a group, and of those that they
-// have waited for.
+// Adds up what /proc says of the processes of a group, of the children of its leader,
+// which may have groups of their own, and of those that they have waited for.
 
 #include "nvptx/watch.h"
 
@@ -22,11 +22,12 @@ static int64_t clock_ms(clockid_t clock)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// Return the processor time of a process if it is of the group, in ticks.
+// Return the processor time of a process in ticks, if it is of the group or a child of
+// its leader.
 static long long ticks_of(const char *process, pid_t group)
 {
     char path[64], text[512];
-    long long of, user, system, waited_user, waited_system;
+    long long parent, of, user, system, waited_user, waited_system;
     snprintf(path, sizeof path, "/proc/%.16s/stat", process);
     FILE *file = fopen(path, "r");
     size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
@@ -36,11 +37,13 @@ static long long ticks_of(const char *process, pid_t group)
     const char *rest = strrchr(text, ')');
     if (!rest ||
         sscanf(rest,
-               ") %*c %*d %lld %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld "
+               ") %*c %lld %lld %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld "
                "%lld",
-               &of, &user, &system, &waited_user, &waited_system) != 5)
+               &parent, &of, &user, &system, &waited_user, &waited_system) != 6)
         return 0;
-    return of == group ? user + system + waited_user + waited_system : 0;
+    return of == group || parent == group
+               ? user + system + waited_user + waited_system
+               : 0;
 }
 
 // Return the processor time of a group.

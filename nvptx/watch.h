@@ -1,5 +1,5 @@
-// Watches a process group: how much processor time it has used, and since when
-// it does nothing.  A busy machine makes neither larger.
+// Watches a process group with the children of its leader: how much processor time they
+// have used, and since when they do nothing.  A busy machine makes neither larger.
 //
 //   struct watch w = watch_start(group, 600000);
 //   while (watch_look(&w) == WATCH_FINE)

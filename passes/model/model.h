@@ -85,6 +85,10 @@ const char *model_limit_meaning(enum model_limit limit);
 // if there is none.
 const struct model_launch *model_slowest(const struct model_time *time);
 
+// Return the microseconds that a kernel needs by its rates alone, with no time for
+// launches and waiting, and set `by` to the limit of its slowest launch.
+double model_least(const struct model_time *time, enum model_limit *by);
+
 // Predict a kernel at level flat.  `values` has the value of each parameter that
 // is a size or an integer, in the order of kernel->params.  Returns false if the
 // grid of a launch has no value, or the kernel is not at that level.

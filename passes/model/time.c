@@ -259,3 +259,23 @@ const struct model_launch *model_slowest(const struct model_time *time)
             r = l;
     return r;
 }
+
+// Return the limit of a launch that is the slowest without waiting.
+static enum model_limit slowest_rate(const struct model_launch *l)
+{
+    enum model_limit r = MODEL_dram;
+    for (int i = 0; i < MODEL_LIMITS; i++)
+        if (i != MODEL_latency && l->limits[i] > l->limits[r])
+            r = (enum model_limit)i;
+    return r;
+}
+
+double model_least(const struct model_time *time, enum model_limit *by)
+{
+    double us = 0;
+    const struct model_launch *slowest = model_slowest(time);
+    *by = slowest ? slowest_rate(slowest) : MODEL_dram;
+    vec_foreach(l, &time->launches)
+        us += l->limits[slowest_rate(l)];
+    return us;
+}

@@ -108,16 +108,19 @@ void warp_shared(struct warp *w, enum move kind, const struct ir_buffer *buffer,
 // ---- Global memory --------------------------------------------------------
 
 // Return the part of the sectors of a read that an iteration does not find in the
-// L1 cache because the one before was in them.
+// L1 cache because the one before was in them: those of a short loop come once.
 static double fresh(const struct warp *w, const struct lanes *at,
                     int64_t element)
 {
     if (w->depth == 0 || at->trust == LANES_UNKNOWN)
         return 1;
+    double once = w->trips > 1 ? 1 / w->trips : 1;
     if (at->depth < w->depth)
-        return w->trips > 1 ? 1 / w->trips : 1;
+        return once;
     double step = (double)llabs(at->step) * (double)element;
-    return at->drifts || step >= SECTOR_BYTES ? 1 : step / SECTOR_BYTES;
+    if (at->drifts || step >= SECTOR_BYTES)
+        return 1;
+    return step > once * SECTOR_BYTES ? step / SECTOR_BYTES : once;
 }
 
 // Return the bytes of an array; 0 if its extents have no value.

@@ -52,6 +52,9 @@ build 50
 threads = 64\b.*lanes = 2\b 40
 RULES
 holds log '"text": "schedule vadd for sm_90 when n == 4096 {\n    threads = 64\n    lanes = 2\n'
+holds log '"by": "'
+holds log '"share": 0.0'
+holds log '"of_limit": 0.0'
 holds vadd.tuned 'vadd n=4096 on "Stub GPU" sm_90a schedule 1 threads=64 lanes=2 : state=measured us=40'
 [ "$(grep -c 'turns=40' vadd.tuned.log)" -ge 1 ] || fail "the best was not measured again"
 "$INGOT" schedule vadd.ing --arch sm_90 --size n=4096 >taken
@@ -85,6 +88,15 @@ body pasted/vadd.sm_90.ptx vadd__s1 >y
 if [ ! -s x ] || ! cmp -s x y; then
   fail "the schedule that --emit prints makes other code"
 fi
+
+# A terminal shows how far it is.
+echo 'build 0.4' >quick
+python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$INGOT" tune vadd.ing --size n=1048576 --trials 1 \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules quick" </dev/null >log || fail "a terminal: exit $?"
+grep -qE '[0-9]+ s left, trial 1, best 0.40 us, [0-9.]+ % of the limit \(dram\), 1.000 of the build' log ||
+  { fail "no progress"; cat log; }
+grep -qE 'no schedule can take less than [0-9.e-]+ us, by the model: [0-9.]+ % of the limit' log ||
+  { fail "no limit"; cat log; }
 
 # Similar sizes begin with what was fastest.
 "$INGOT" tune vadd.ing --size n=8192 --trials 1 --json \
@@ -266,6 +278,14 @@ chmod +x cuda/bin/ptxas
 tune --cuda "$work/cuda" --jobs 1 <<<'lanes = 4 40' || fail "a killed compiler: exit $?"
 [ "$(grep -c 'state=crashed.*the compiler ended by Killed' vadd.tuned.log)" = 1 ] ||
   { fail "a killed compiler is not recorded"; cat vadd.tuned.log; }
+holds vadd.tuned 'state=measured us=40'
+
+# One that does nothing: its third ptxas stops it.
+rm -f vadd.tuned* runs
+sed -i 's/kill -9 /kill -STOP /; s/$PPID$/$PPID \&\& sleep 1000/' cuda/bin/ptxas
+tune --cuda "$work/cuda" --jobs 1 --ptxas-timeout 2 <<<'lanes = 4 40' || fail "a stopped compiler: exit $?"
+[ "$(grep -c 'state=hung.*the compiler does nothing' vadd.tuned.log)" = 1 ] ||
+  { fail "a stopped compiler is not recorded"; cat vadd.tuned.log; }
 holds vadd.tuned 'state=measured us=40'
 
 # ---- Killed at any time, it goes on

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """An agent for `ingot tune` without a GPU, for tests: it makes up times.
 
-    agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE] [--device NAME]
+    agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE]
+             [--device NAME] [--parent N]
 
 Each line of the rules has a regular expression and, behind a blank, what becomes of a
 schedule whose text it matches: a number of microseconds, or wrong, fault, crash, hang,
 garbage. The last line that matches counts; without any it is 100. What a build takes
-is matched as `build NAME`. FILE of --count gets a line for each measurement.
+is matched as `build NAME`. FILE of --count gets a line for each measurement. The N-th
+measurement kills the process that started the agent.
 """
 
 import argparse
@@ -24,6 +26,7 @@ parser.add_argument("--noise", type=float, default=0)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--delay", type=float, default=0)
 parser.add_argument("--count")
+parser.add_argument("--parent", type=int, default=0)
 parser.add_argument("--reference", default="eval")
 parser.add_argument("--version", default="0.1.0")
 parser.add_argument("--device", default="Stub GPU")
@@ -59,6 +62,9 @@ def noisy(us):
 
 def measure(request):
     """Answer a measurement."""
+    options.parent -= 1
+    if options.parent == 0:
+        os.kill(os.getppid(), signal.SIGKILL)
     way = request["way"]
     text = way["schedule"] if way["kind"] == "schedule" else f"{way['kind']} {way['variant']}"
     fate, base = fate_of(text), noisy(float(fate_of("build ")))

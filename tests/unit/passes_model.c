@@ -52,6 +52,44 @@ static void test_vadd(void **state)
     arena_reset(&a);
 }
 
+// Two vectors of a thread that lie in one sector are read by two iterations: the sector
+// comes once, not half.
+static void test_short_loop(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    int64_t n = 1 << 24;
+    struct model_launch l =
+        predict(&a,
+                "kernel f(n: int, A: f32[n]) -> C: f32[n]\n level flat\n{\n"
+                "launch f grid(ceildiv(n, 1024), 1, 1) block(256, 1, 1) {\n"
+                "let i = idx64(block.x) * 1024 + idx64(thread.x) * 4\n"
+                "for k in 0..2 {\n"
+                "C[ramp(i + idx64(k) * 2, 2)] = A[ramp(i + idx64(k) * 2, 2)]\n"
+                "} } }",
+                (int64_t[]){n, 0, 0});
+    assert_near(l.dram_bytes, 8.0 * (double)n, 0.001);
+    arena_reset(&a);
+}
+
+// The least time of a kernel is that of its slowest rate; waiting is none.
+static void test_least(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    enum model_limit by;
+    for (int64_t n = 1024; n <= 1 << 28; n <<= 18) {
+        struct model_launch l = predict(&a, vadd, (int64_t[]){n, 0, 0, 0});
+        struct model_time time = {.us = l.us};
+        vec_push(&a, &time.launches, l);
+        double least = model_least(&time, &by);
+        assert_true(by != MODEL_latency && least == l.limits[by]);
+        assert_true(least > 0 && least <= l.us);
+        assert_true(n == 1024 || by == MODEL_dram);
+    }
+    arena_reset(&a);
+}
+
 // A block, and nothing to do: the launch is most of the time.
 static void test_tiny(void **state)
 {
@@ -258,11 +296,12 @@ static void test_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vadd),      cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_monotonic), cmocka_unit_test(test_products),
-        cmocka_unit_test(test_banks),     cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_gather),    cmocka_unit_test(test_level),
+        cmocka_unit_test(test_vadd),       cmocka_unit_test(test_least),
+        cmocka_unit_test(test_short_loop), cmocka_unit_test(test_tiny),
+        cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_products),
+        cmocka_unit_test(test_banks),      cmocka_unit_test(test_tail),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_gather),     cmocka_unit_test(test_level),
         cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

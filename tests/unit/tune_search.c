@@ -1,6 +1,7 @@
 // The search of `ingot tune` on made-up times: it finds the fastest point, in few
-// trials, the same for a seed; measures again what was fast by chance; counts what
-// ran; and ends when its options say.
+// trials, the same for a seed, in whichever order times come; measures again what was
+// fast by chance; counts what ran; ends when its options say; and keeps several GPUs
+// busy while it compiles.
 
 #include "tools/tune/propose.h"
 #include "tools/tune/search.h"
@@ -95,16 +96,126 @@ static void tries_every_point_once(void **state)
     arena_reset(&m.arena);
 }
 
-// Return a hash of which points were tried in which order.
-static uint64_t path_of(uint64_t seed)
+// ---- A made-up machine -----------------------------------------------------
+
+enum { GPUS_MOST = 8, COMPILERS = 2, WAITING_MOST = 64 };
+
+// How long a new trial compiles, in turns of a measurement.
+#define COMPILATION 2.0
+
+// Something that is on its way, until a time.
+struct under_way {
+    struct search_job job;
+    double until;
+    bool is_there;
+};
+
+// Compilers, what they have compiled, GPUs.
+struct machine {
+    struct search *search;
+    size_t gpus;
+    struct under_way compilers[COMPILERS], measured[GPUS_MOST];
+    struct search_job waiting[WAITING_MOST];
+    size_t n;
+    double now, busy; // of all GPUs together
+};
+
+// Return the one of some things that has ended first, by a time; NULL: none has.
+static struct under_way *first_of(struct under_way *all, size_t n, double by)
+{
+    struct under_way *first = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (all[i].is_there && all[i].until <= by &&
+            (!first || all[i].until < first->until))
+            first = &all[i];
+    return first;
+}
+
+// Put a compiled trial among those that wait, those that came first in front.
+static void wait_for_gpu(struct machine *m, const struct search_job *job)
+{
+    size_t i = m->n++;
+    assert_true(m->n <= WAITING_MOST);
+    for (; i > 0 && m->waiting[i - 1].trial > job->trial; i--)
+        m->waiting[i] = m->waiting[i - 1];
+    m->waiting[i] = *job;
+}
+
+// Take from the search what compilers have room for.
+static void compile(struct machine *m)
+{
+    struct search_job job;
+    for (size_t i = 0; i < COMPILERS; i++) {
+        struct under_way *c = &m->compilers[i];
+        while (!c->is_there && search_next(m->search, &job) == SEARCH_JOB) {
+            if (job.turns == 6)
+                *c = (struct under_way){job, m->now + COMPILATION, true};
+            else
+                wait_for_gpu(m, &job);
+        }
+    }
+}
+
+// Give work to GPUs that have none; they differ a little in speed.
+static void measure(struct machine *m)
+{
+    for (size_t i = 0; i < m->gpus && m->n; i++) {
+        struct under_way *gpu = &m->measured[i];
+        if (gpu->is_there)
+            continue;
+        double takes = (double)m->waiting[0].turns * (1 + 0.01 * (double)i);
+        *gpu = (struct under_way){m->waiting[0], m->now + takes, true};
+        m->busy += takes;
+        m->n--;
+        memmove(m->waiting, m->waiting + 1, m->n * sizeof *m->waiting);
+    }
+}
+
+// Go on to what ends next; false if nothing is on its way.
+static bool advance(struct machine *m)
+{
+    struct under_way *c = first_of(m->compilers, COMPILERS, INFINITY);
+    struct under_way *gpu = first_of(m->measured, m->gpus, INFINITY);
+    if (!c && !gpu)
+        return false;
+    if (c && (!gpu || c->until <= gpu->until)) {
+        m->now = c->until;
+        c->is_there = false;
+        wait_for_gpu(m, &c->job);
+    } else {
+        size_t trial = gpu->job.trial;
+        m->now = gpu->until;
+        gpu->is_there = false;
+        search_tell(m->search, trial, SEARCH_MEASURED,
+                    time_of(&m->search->trials.at[trial].point));
+    }
+    return true;
+}
+
+// Search on so many GPUs, and return how long it took.
+static double time_on(struct machine *m, struct search *s, size_t gpus)
+{
+    *m = (struct machine){.search = s, .gpus = gpus};
+    do {
+        compile(m);
+        measure(m);
+    } while (advance(m));
+    return m->now;
+}
+
+// ---- Paths ------------------------------------------------------------------
+
+// Return a hash of which points were tried in which order; on so many GPUs.
+static uint64_t path_of(uint64_t seed, size_t gpus)
 {
     struct made_up m;
+    struct machine machine;
     struct search s;
     struct search_options o = {.seed = seed, .trials = 60, .patience = -1};
     uint64_t hash = 0;
     make(&m);
     search_start(&s, &m.arena, &m.space, &o);
-    run(&m, &s, NULL);
+    time_on(&machine, &s, gpus);
     vec_foreach(t, &s.trials) {
         hash = hash * 31 + t->point.item;
         for (size_t i = 0; i < m.items[t->point.item].n; i++)
@@ -117,8 +228,29 @@ static uint64_t path_of(uint64_t seed)
 static void depends_on_the_seed_alone(void **state)
 {
     (void)state;
-    assert_true(path_of(5) == path_of(5));
-    assert_true(path_of(5) != path_of(6));
+    for (size_t gpus = 2; gpus <= GPUS_MOST; gpus++)
+        assert_true(path_of(5, 1) == path_of(5, gpus));
+    assert_true(path_of(5, 1) != path_of(6, 1));
+}
+
+static void keeps_gpus_busy(void **state)
+{
+    static const double least[] = {0, 0.95, 0.9, 0.85, 0.8};
+    (void)state;
+    for (size_t gpus = 1; gpus < sizeof least / sizeof *least; gpus++) {
+        struct made_up m;
+        struct machine machine;
+        struct search s;
+        struct search_options o = {
+            .seed = 1, .width = 4 * gpus, .patience = -1};
+        make(&m);
+        o.width = o.width > 8 ? o.width : 8;
+        search_start(&s, &m.arena, &m.space, &o);
+        double took = time_on(&machine, &s, gpus);
+        assert_int_equal(s.trials.n, 218);
+        assert_true(machine.busy > least[gpus] * (double)gpus * took);
+        arena_reset(&m.arena);
+    }
 }
 
 static void begins_with_seeds_then_the_order(void **state)
@@ -276,6 +408,7 @@ int main(void)
         cmocka_unit_test(finds_the_valley),
         cmocka_unit_test(tries_every_point_once),
         cmocka_unit_test(depends_on_the_seed_alone),
+        cmocka_unit_test(keeps_gpus_busy),
         cmocka_unit_test(begins_with_seeds_then_the_order),
         cmocka_unit_test(counts_what_ran),
         cmocka_unit_test(survives_faults),

@@ -1,4 +1,4 @@
-# Finds LLVM 22, isl, gmp, jansson, zlib, zstd and the CUDA tools.
+# Finds LLVM 22, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
 #
 # Sets  ingot_dependencies  an interface target: include folders and libraries
 #       INGOT_LLVM_BIN      the folder of LLVM's tools (FileCheck, not, lit)
@@ -59,6 +59,13 @@ target_link_libraries(ingot_dependencies INTERFACE m)
 if(INGOT_STATIC_LLVM)
   target_link_libraries(ingot_dependencies INTERFACE -l:libstdc++.a)
   target_link_options(ingot_dependencies INTERFACE -static-libgcc)
+endif()
+
+# MPI is a shared library, whatever the others are: only ingot-mpi is linked with it.
+if(INGOT_MPI STREQUAL "AUTO")
+  find_package(MPI QUIET COMPONENTS C)
+elseif(INGOT_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
 endif()
 
 # Sets `result` to the first folder of those that follow which holds the CUDA tools

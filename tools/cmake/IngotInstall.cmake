@@ -1,6 +1,6 @@
-# Installs bin/ingot, lib/libingot_runtime.a, ingot.h and ingot.hpp in include/ingot, for
-# programs that compile the runtime themselves share/ingot/ingot.c, the schema of
-# manifests, the CMake package and the licence.
+# Installs bin/ingot, bin/ingot-mpi where it is built, lib/libingot_runtime.a, ingot.h and
+# ingot.hpp in include/ingot, for programs that compile the runtime themselves
+# share/ingot/ingot.c, the schema of manifests, the CMake package and the licence.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,9 @@ set(INGOT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
 install(TARGETS ingot ingot_runtime EXPORT IngotTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET ingot-mpi)
+  install(TARGETS ingot-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
 install(FILES runtime/ingot.h runtime/ingot.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)

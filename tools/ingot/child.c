@@ -141,6 +141,7 @@ const char *child_end(struct child *c, char *text, size_t size)
     if (was_killed)
         ends(c->id, TIMES_KILLED, &status);
     tell(status, was_killed, text, size);
+    c->status = status;
     c->id = 0;
     return text;
 }

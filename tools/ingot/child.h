@@ -15,6 +15,7 @@ struct child {
     pid_t id;
     struct wire wire; // to its standard output, from its standard input
     double deadline;  // when it is given up, by child_now
+    int status;       // how it ended, as of waitpid
 };
 
 // Return the seconds since some moment.

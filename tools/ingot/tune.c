@@ -109,13 +109,10 @@ static void tell(struct call *call, struct tune_problem *p)
 static bool search(struct call *call, struct tune_problem *p)
 {
     start_search(p, call->agents.n);
-    if (call->options->effort == TUNE_NONE) {
+    if (call->options->effort == TUNE_NONE)
         tune_known(p);
-    } else {
-        if (call->options->effort != TUNE_EXHAUSTIVE)
-            tune_rank(p);
+    else
         tune_loop(p, &call->agents);
-    }
     cli_progress(NULL);
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
@@ -162,7 +159,6 @@ static void tune_all(struct call *call)
         vec_foreach(request, &o->runs)
             tune_for(call, request, target);
     tune_agents_close(&call->agents);
-    note_code(call, cli_report(&call->diags));
     if (call->results && !json_print(call->results))
         call->code = EXIT_TOOL;
 }
@@ -175,7 +171,11 @@ int command_tune(int argc, char **argv)
     tune_parse(argc, argv, &options);
     if (options.is_json)
         call.results = json_array();
-    tune_all(&call);
+    if (tune_ranks(&call.arena, &options, argc, argv, &call.diags))
+        tune_all(&call);
+    else
+        note_code(&call, EXIT_TOOL);
+    note_code(&call, cli_report(&call.diags));
     arena_reset(&call.arena);
     arena_reset(&options.problem.arena);
     arena_reset(&options.targets.arena);

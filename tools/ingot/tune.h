@@ -4,6 +4,8 @@
 #ifndef TOOLS_INGOT_TUNE_H
 #define TOOLS_INGOT_TUNE_H
 
+#include "nvptx/watch.h"
+#include "passes/model/model.h"
 #include "tools/ingot/child.h"
 #include "tools/ingot/problem_options.h"
 #include "tools/ingot/targets.h"
@@ -35,6 +37,13 @@ struct tune_options {
 
 // Read the command line; usage errors end the process.
 void tune_parse(int argc, char **argv, struct tune_options *out);
+
+// ---- tune_ranks.c
+
+// Become a rank, if mpirun or srun started several processes: then this does not
+// return.  Returns false where that cannot be; rank 0 reports it.
+bool tune_ranks(struct arena *a, const struct tune_options *o, int argc,
+                char **argv, struct diag_list *diags);
 
 // What an agent says of its GPU; texts are in the arena of the tuner.
 struct tune_device {
@@ -101,8 +110,11 @@ struct tune_problem {
     double *order_us; // what is predicted of search.order; INFINITY: not known
     // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
     double predicted, predicted_build;
+    double limit_us; // the least that a schedule needs by the model; 0: unknown
+    enum model_limit limit;  // of that
     const char *device_name; // of the records
     double began, ends;      // by child_now
+    double told;             // when it last said how far it is
     const char *wrong;       // why it cannot be tuned; NULL
     bool is_lost;            // its log cannot be written, which is reported
 };
@@ -120,8 +132,20 @@ struct tune_trial *tune_way(struct tune_problem *p,
 
 // ---- tune_rank.c
 
+struct ranking; // on its way, in processes
+
 // Order the points of the search by what the model predicts.
 void tune_rank(struct tune_problem *p);
+
+// Begin with that.
+struct ranking *tune_rank_begin(struct tune_problem *p);
+
+// Return whether it goes on, after waiting a little.  If not, the order is there, and
+// this must not be asked again.
+bool tune_rank_goes_on(struct ranking *r, int wait_ms);
+
+// Give it up.
+void tune_rank_end(struct ranking *r);
 
 // Return what it predicted of one; INFINITY: nothing.
 double tune_predicted(const struct tune_problem *p,
@@ -129,9 +153,9 @@ double tune_predicted(const struct tune_problem *p,
 
 // ---- tune_compile.c
 
-// Begin to compile a way in a process of its own.
+// Begin to compile a way in a process of its own, under watch.
 bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
-                  struct child *out);
+                  struct child *out, struct watch *watch);
 
 // Take what it sent: code, or why there is none, which becomes the state.
 void tune_compiled(struct tune_problem *p, struct tune_trial *t,
@@ -163,9 +187,15 @@ struct tune_agent {
     enum tune_agent_state state;
     size_t trial;  // TUNE_AGENT_BUSY
     size_t starts; // without a measurement
+    size_t asked;  // measurements of trials
     struct tune_device device;
 };
 struct tune_agents VEC(struct tune_agent);
+
+// Return the command of an agent of this machine, on GPU number `gpu`; below 0 on
+// the first.
+const char *tune_own_command(struct arena *a, const struct tune_options *o,
+                             int gpu);
 
 // Start the agents and wait for what they are.  Returns false after reporting.
 bool tune_agents_open(struct arena *a, struct tune_options *o,
@@ -240,8 +270,8 @@ bool tune_record(struct tune_problem *p);
 
 // ---- tune_report.c
 
-// Show on a terminal how far it is.
-void tune_progress(const struct tune_problem *p);
+// Show on a terminal how far it is, or now and then as a line if mpirun started this.
+void tune_progress(struct tune_problem *p);
 
 // Append what came of it as text, the schedule that won, or return it as JSON.
 void tune_print(const struct tune_problem *p, struct buf *out);

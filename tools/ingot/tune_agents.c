@@ -45,10 +45,8 @@ static void name_gpu(int gpu, struct buf *out)
     buf_printf(out, "%d", gpu);
 }
 
-// Return the command of an agent of this machine, on GPU number `gpu`; below 0 on
-// the first.
-static const char *own_command(struct arena *a, const struct tune_options *o,
-                               int gpu)
+const char *tune_own_command(struct arena *a, const struct tune_options *o,
+                             int gpu)
 {
     char path[4096];
     struct buf text = {0};
@@ -160,13 +158,13 @@ bool tune_agents_open(struct arena *a, struct tune_options *o,
     vec_foreach_value(command, &o->commands)
         add(a, out, command);
     if (!out->n)
-        add(a, out, own_command(a, o, -1));
+        add(a, out, tune_own_command(a, o, -1));
     if (!open_from(a, out, 0, diags))
         return false;
     long gpus = o->gpus < 0 ? out->at[0].device.gpus : o->gpus;
     size_t first = out->n;
     for (int i = 1; i < gpus && !o->commands.n; i++)
-        add(a, out, own_command(a, o, i));
+        add(a, out, tune_own_command(a, o, i));
     return open_from(a, out, first, diags) && check_alike(out, diags);
 }
 

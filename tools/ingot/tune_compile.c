@@ -8,10 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define COMPILE_LIMIT_S 120.0
-
 // A few bytes that are spilled cost nothing that shows.
-enum { MEMORY_MOST_GIB = 24, SPILLS_FEW = 32 };
+enum { MEMORY_MOST_GIB = 24, LIMIT_MS = 120000, SPILLS_FEW = 32 };
 
 // What a process compiles.
 struct work_of_child {
@@ -73,12 +71,20 @@ static void compile_and_send(struct wire *wire, void *context)
               ok ? c.images.at[0].size : 0);
 }
 
+// Return the milliseconds that a compilation may use, or do nothing: room for ptxas, if
+// that was given a limit.
+static int64_t limit_of(const struct tune_problem *p)
+{
+    int64_t of_ptxas = p->options->targets.ptxas_limit_ms;
+    return of_ptxas ? 2 * of_ptxas : LIMIT_MS;
+}
+
 bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
-                  struct child *out)
+                  struct child *out, struct watch *watch)
 {
     struct work_of_child w = {p, &t->way};
     bool ok = child_fork(out, compile_and_send, &w);
-    out->deadline = child_now() + COMPILE_LIMIT_S;
+    *watch = watch_start(out->id, limit_of(p));
     return ok;
 }
 

@@ -2,7 +2,8 @@
 //
 //   search ──job──▶ compile ──cubin──▶ ask an agent ──time──▶ search
 //
-// Compilation runs ahead of the agents. What the log has is not done again.
+// Compilation runs ahead of the agents, which get ready while the model orders what is
+// to be tried. What the log has is not done again.
 
 #include "tools/ingot/tune.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MOST = 64, TICK_MS = 200, AHEAD = 2 };
+enum { JOBS_MOST = 64, TICK_MS = 200, RANKING_TICK_MS = 20 };
 
 // What a compilation is for, beside numbers of trials.
 enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
@@ -19,6 +20,7 @@ enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
 // A compilation on its way.
 struct job {
     struct child child;
+    struct watch watch;
     long trial;
 };
 
@@ -26,6 +28,8 @@ struct job {
 struct loop {
     struct tune_problem *p;
     struct tune_agents *agents;
+    struct ranking *ranking; // NULL: the order is there
+    struct pollfd *files;    // room for all jobs and agents
     struct job jobs[JOBS_MOST];
     size_t n, most;   // of the jobs
     bool is_searched; // the search has ended
@@ -114,7 +118,7 @@ static void begin_job(struct loop *l, long trial)
 {
     struct job *job = &l->jobs[l->n];
     job->trial = trial;
-    if (tune_compile(l->p, trial_of(l->p, trial), &job->child))
+    if (tune_compile(l->p, trial_of(l->p, trial), &job->child, &job->watch))
         l->n++;
     else if (trial >= 0)
         tune_done(l->p, (size_t)trial, "refused", "no process to compile in");
@@ -175,14 +179,17 @@ static void read_job(struct loop *l, size_t i)
     drop_job(l, i);
 }
 
-// Give up jobs that take too long.
+// Give up jobs that use too much processor time, or do nothing.
 static void end_late_jobs(struct loop *l)
 {
     for (size_t i = l->n; i-- > 0;) {
-        if (child_now() < l->jobs[i].child.deadline)
+        enum watch_end end = watch_look(&l->jobs[i].watch);
+        if (end == WATCH_FINE)
             continue;
         child_stop(&l->jobs[i].child);
-        fail_job(l, i, "hung", "the compiler takes too long");
+        fail_job(l, i, "hung",
+                 end == WATCH_IDLE ? "the compiler does nothing"
+                                   : "the compiler takes too long");
         drop_job(l, i);
     }
 }
@@ -220,14 +227,14 @@ static void begin_trial(struct loop *l, const struct search_job *job)
         begin_job(l, (long)job->trial);
 }
 
-// Take from the search as much as can be compiled, and a little more than can be
-// measured.
+// Take from the search as much as can be compiled, once it has its order.
 static void take_jobs(struct loop *l)
 {
     struct tune_problem *p = l->p;
     struct search_job job;
-    while (p->build.turns && l->n < l->most &&
-           count_asked(p) + l->n < l->most + AHEAD * l->agents->n) {
+    if (l->ranking && !tune_rank_goes_on(l->ranking, 0))
+        l->ranking = NULL;
+    while (!l->ranking && p->build.turns && l->n < l->most) {
         enum search_step step = search_next(&p->search, &job);
         l->is_searched = step == SEARCH_DONE;
         if (step != SEARCH_JOB)
@@ -245,17 +252,30 @@ static size_t first_asked(const struct tune_problem *p)
     return i;
 }
 
+// Return the idle agent that was asked least, or NULL: all get as much, also where
+// compilation takes longer than measurement.
+static struct tune_agent *idle_agent(const struct loop *l)
+{
+    struct tune_agent *least = NULL;
+    vec_foreach(agent, l->agents)
+        if (agent->state == TUNE_AGENT_IDLE &&
+            (!least || agent->asked < least->asked))
+            least = agent;
+    return least;
+}
+
 // Give agents work.
 static void use_agents(struct loop *l)
 {
     bool is_prepared = l->p->build.turns || l->n == 0;
-    vec_foreach(agent, l->agents) {
-        size_t trial = first_asked(l->p);
-        if (agent->state == TUNE_AGENT_IDLE && trial < l->p->trials.n)
-            tune_agent_ask(l->p, agent, trial);
-        else if (agent->state < TUNE_AGENT_IDLE && is_prepared)
+    struct tune_agent *idle;
+    size_t trial;
+    vec_foreach(agent, l->agents)
+        if (agent->state < TUNE_AGENT_IDLE && is_prepared)
             tune_agent_push(l->p, agent);
-    }
+    while ((trial = first_asked(l->p)) < l->p->trials.n &&
+           (idle = idle_agent(l)))
+        tune_agent_ask(l->p, idle, trial);
 }
 
 // ---- Waiting --------------------------------------------------------------
@@ -284,8 +304,8 @@ static bool owes_answer(const struct tune_agent *agent)
 // Wait for what is on its way, and take it.
 static void wait_for_any(struct loop *l)
 {
-    struct pollfd all[JOBS_MOST + 64];
-    size_t jobs = l->n, agents = l->agents->n < 64 ? l->agents->n : 64;
+    struct pollfd *all = l->files;
+    size_t jobs = l->n, agents = l->agents->n;
     for (size_t i = 0; i < jobs; i++)
         all[i] = (struct pollfd){l->jobs[i].child.wire.in, POLLIN, 0};
     for (size_t i = 0; i < agents; i++) {
@@ -293,7 +313,7 @@ static void wait_for_any(struct loop *l)
         int file = agent->child.id ? agent->child.wire.in : -1;
         all[jobs + i] = (struct pollfd){file, POLLIN, 0};
     }
-    poll(all, jobs + agents, TICK_MS);
+    poll(all, jobs + agents, l->ranking ? RANKING_TICK_MS : TICK_MS);
     for (size_t i = agents; i-- > 0;)
         if (all[jobs + i].revents)
             read_agent(l, &l->agents->at[i]);
@@ -356,6 +376,8 @@ static void release(struct loop *l)
 {
     for (size_t i = 0; i < l->n; i++)
         child_stop(&l->jobs[i].child);
+    if (l->ranking)
+        tune_rank_end(l->ranking);
     free(l->p->build.cubin);
     free(l->p->plain.cubin);
     vec_foreach_value(t, &l->p->trials)
@@ -374,11 +396,14 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
 {
     size_t jobs = p->options->jobs;
     struct loop l = {.p = p, .agents = agents};
+    l.files = arena_array(&p->c->arena, struct pollfd, JOBS_MOST + agents->n);
     l.most = jobs ? jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     l.most = l.most < JOBS_MOST ? l.most : JOBS_MOST - 2;
     begin_job(&l, JOB_BUILD);
     if (needs_plain(p))
         begin_job(&l, JOB_PLAIN);
+    if (p->options->effort != TUNE_EXHAUSTIVE)
+        l.ranking = tune_rank_begin(p);
     while (goes_on(&l)) {
         use_agents(&l);
         take_jobs(&l);

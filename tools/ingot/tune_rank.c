@@ -21,7 +21,9 @@ enum { POINTS_MOST = 4096, SHARES_MOST = 64, TICK_MS = 100 };
 struct ranked {
     struct search_point point;
     struct way way;
-    double us; // INFINITY: not known
+    double us;       // INFINITY: not known
+    double least_us; // by the rates of the GPU; 0: not known
+    enum model_limit by;
     size_t place;
 };
 
@@ -31,6 +33,7 @@ struct ranking {
     const struct model_device *device;
     struct ranked *at;
     size_t n, shares;
+    double ends; // by child_now
     struct child children[SHARES_MOST];
 };
 
@@ -42,15 +45,16 @@ struct share {
 
 // ---- In a process ---------------------------------------------------------
 
-// Return the microseconds that are predicted of a way; below 0: it is none.
-static double predict(struct ranking *r, const struct way *way)
+// Set the microseconds that are predicted of a way, and its limit; none if it is no
+// way to run the kernel.
+static void predict(struct ranking *r, struct ranked *out)
 {
+    const struct way *way = &out->way;
     struct tune_problem *p = r->p;
     struct compilation c;
     struct compile_options o = p->options->compile.options;
     struct problem problem;
     const char *wrong = NULL;
-    double us = -1;
     compile_start(&c);
     way_options(&p->source, way, &o);
     struct ir_kernel *kernel = way_add(&c, &p->source, way, &wrong);
@@ -59,11 +63,12 @@ static double predict(struct ranking *r, const struct way *way)
                      &wrong) == PROBLEM_READY) {
         problem.sms = p->device->sms;
         struct candidates rows = candidates_make(&c, &problem, r->device);
-        if (rows.n && rows.at[0].is_timed)
-            us = rows.at[0].time.us;
+        if (rows.n && rows.at[0].is_timed) {
+            out->us = rows.at[0].time.us;
+            out->least_us = model_least(&rows.at[0].time, &out->by);
+        }
     }
     compile_end(&c);
-    return us;
 }
 
 // Predict a share, and send each number as soon as it is there.
@@ -73,8 +78,12 @@ static void predict_share(struct wire *wire, void *context)
     struct ranking *r = share->of;
     for (size_t i = share->first; i < r->n; i += r->shares) {
         json_t *line = json_object();
+        struct ranked *one = &r->at[i];
+        predict(r, one);
         json_object_set_new(line, "point", json_integer((json_int_t)i));
-        json_object_set_new(line, "us", json_real(predict(r, &r->at[i].way)));
+        json_set_real(line, "us", one->us);
+        json_set_real(line, "least_us", one->least_us);
+        json_object_set_new(line, "by", json_integer(one->by));
         if (!wire_send(wire, line, NULL, 0))
             return;
     }
@@ -89,14 +98,21 @@ static void take(struct ranking *r, struct child *child)
     while (wire_take(&child->wire, &m) == WIRE_MESSAGE) {
         json_int_t i = json_integer_value(json_object_get(m.json, "point"));
         double us = json_number_value(json_object_get(m.json, "us"));
-        if (i >= 0 && (size_t)i < r->n && us > 0)
-            r->at[i].us = us;
+        if (i >= 0 && (size_t)i < r->n && us > 0) {
+            struct ranked *one = &r->at[i];
+            one->us = us;
+            one->least_us =
+                json_number_value(json_object_get(m.json, "least_us"));
+            one->by = (enum model_limit)json_integer_value(
+                json_object_get(m.json, "by"));
+        }
         wire_release(&m);
     }
 }
 
-// Read from processes that can be read from.  Returns how many still run.
-static size_t read_all(struct ranking *r)
+// Read from processes that can be read from, after waiting for them a little.  Returns
+// how many still run.
+static size_t read_all(struct ranking *r, int wait_ms)
 {
     struct pollfd all[SHARES_MOST];
     char text[CHILD_TEXT_SIZE];
@@ -105,7 +121,7 @@ static size_t read_all(struct ranking *r)
         int file = r->children[i].id ? r->children[i].wire.in : -1;
         all[i] = (struct pollfd){file, POLLIN, 0};
     }
-    poll(all, r->shares, TICK_MS);
+    poll(all, r->shares, wait_ms);
     for (size_t i = 0; i < r->shares; i++) {
         struct child *child = &r->children[i];
         bool goes_on = !all[i].revents || wire_read(&child->wire);
@@ -116,20 +132,6 @@ static size_t read_all(struct ranking *r)
         running += child->id != 0;
     }
     return running;
-}
-
-// Predict all, in as many processes as there are processors.
-static void predict_all(struct ranking *r)
-{
-    double ends = r->p->began + SHARE_OF_BUDGET * r->p->options->budget;
-    for (size_t i = 0; i < r->shares; i++) {
-        struct share share = {r, i};
-        child_fork(&r->children[i], predict_share, &share);
-    }
-    while (read_all(r) && child_now() < ends)
-        tune_progress(r->p);
-    for (size_t i = 0; i < r->shares; i++)
-        child_stop(&r->children[i]);
 }
 
 double tune_predicted(const struct tune_problem *p,
@@ -145,6 +147,20 @@ double tune_predicted(const struct tune_problem *p,
     return INFINITY;
 }
 
+// Note the least time that any point needs by the rates of the GPU.
+static void note_limit(const struct ranking *r)
+{
+    struct tune_problem *p = r->p;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ranked *one = &r->at[i];
+        if (one->least_us > 0 &&
+            (p->limit_us <= 0 || one->least_us < p->limit_us)) {
+            p->limit_us = one->least_us;
+            p->limit = one->by;
+        }
+    }
+}
+
 // Order points by their times, those without behind in their own order.
 static int compare(const void *left, const void *right)
 {
@@ -154,34 +170,81 @@ static int compare(const void *left, const void *right)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-void tune_rank(struct tune_problem *p)
+// Order the points of the search.
+static void set_order(const struct ranking *r)
+{
+    struct tune_problem *p = r->p;
+    struct arena *a = &p->c->arena;
+    p->predicted_build =
+        r->n && p->items.at[r->at[0].point.item].number == p->build_number
+            ? r->at[0].us
+            : INFINITY;
+    qsort(r->at, r->n, sizeof *r->at, compare);
+    p->order_us = arena_array(a, double, r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        vec_push(a, &p->search.order, r->at[i].point);
+        p->order_us[i] = r->at[i].us;
+    }
+    p->predicted = r->n ? r->at[0].us : INFINITY;
+}
+
+// Begin to predict all, in as many processes as there are processors.
+static void begin(struct ranking *r)
+{
+    size_t jobs = r->p->options->jobs ? r->p->options->jobs
+                                      : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    r->shares = jobs < SHARES_MOST ? jobs : SHARES_MOST;
+    r->shares = r->shares < r->n ? r->shares : r->n;
+    for (size_t i = 0; i < r->shares; i++) {
+        struct share share = {r, i};
+        child_fork(&r->children[i], predict_share, &share);
+    }
+}
+
+struct ranking *tune_rank_begin(struct tune_problem *p)
 {
     struct arena *a = &p->c->arena;
     struct search_points points = {0};
-    struct ranking r = {.p = p};
+    struct ranking *r = arena_new(a, struct ranking);
     propose_points(&p->search, POINTS_MOST, &points);
-    size_t jobs = p->options->jobs ? p->options->jobs
-                                   : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    r.device = model_device_named(p->device->name);
-    if (!r.device)
-        r.device = model_device_for(p->device->sm);
-    r.at = arena_array(a, struct ranked, points.n + 1);
-    r.n = points.n;
-    r.shares = jobs < SHARES_MOST ? jobs : SHARES_MOST;
-    r.shares = r.shares < r.n ? r.shares : r.n;
-    for (size_t i = 0; i < r.n; i++)
-        r.at[i] = (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
-                                  INFINITY, i};
-    predict_all(&r);
-    p->predicted_build =
-        r.n && p->items.at[r.at[0].point.item].number == p->build_number
-            ? r.at[0].us
-            : INFINITY;
-    qsort(r.at, r.n, sizeof *r.at, compare);
-    p->order_us = arena_array(a, double, r.n + 1);
-    for (size_t i = 0; i < r.n; i++) {
-        vec_push(a, &p->search.order, r.at[i].point);
-        p->order_us[i] = r.at[i].us;
-    }
-    p->predicted = r.n ? r.at[0].us : INFINITY;
+    *r = (struct ranking){
+        .p = p,
+        .device = model_device_named(p->device->name),
+        .at = arena_array(a, struct ranked, points.n + 1),
+        .n = points.n,
+        .ends = p->began + SHARE_OF_BUDGET * p->options->budget,
+    };
+    if (!r->device)
+        r->device = model_device_for(p->device->sm);
+    for (size_t i = 0; i < r->n; i++)
+        r->at[i] =
+            (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
+                            INFINITY,     0,
+                            MODEL_dram,   i};
+    begin(r);
+    return r;
+}
+
+void tune_rank_end(struct ranking *r)
+{
+    for (size_t i = 0; i < r->shares; i++)
+        if (r->children[i].id)
+            child_stop(&r->children[i]);
+}
+
+bool tune_rank_goes_on(struct ranking *r, int wait_ms)
+{
+    if (read_all(r, wait_ms) && child_now() < r->ends)
+        return true;
+    tune_rank_end(r);
+    note_limit(r);
+    set_order(r);
+    return false;
+}
+
+void tune_rank(struct tune_problem *p)
+{
+    struct ranking *r = tune_rank_begin(p);
+    while (tune_rank_goes_on(r, TICK_MS))
+        tune_progress(p);
 }

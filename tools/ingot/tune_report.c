@@ -4,10 +4,14 @@
 #include "tools/libingot/schedule_case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 20 };
+enum { BAR = 10 };
+
+// How often ranks of mpirun, which have no terminal, tell how far it is.
+#define SECONDS_OF_RANKS 10.0
 
 // Append the kernel with its sizes.
 static void print_problem(const struct tune_problem *p, struct buf *out)
@@ -44,21 +48,52 @@ static double best_us(const struct tune_problem *p)
     return best ? best->time * p->build.us : p->build.us;
 }
 
-void tune_progress(const struct tune_problem *p)
+// Return which part of the limit a time reaches; 0: it is not known.
+static double share_of_limit(const struct tune_problem *p, double us)
 {
-    char bar[BAR + 1];
+    return us > 0 ? p->limit_us / us : 0;
+}
+
+// Append how far the best is from the limit, if that is known.
+static void print_share(const struct tune_problem *p, const char *before,
+                        const char *after, struct buf *out)
+{
+    double share = share_of_limit(p, best_us(p));
+    if (share > 0)
+        buf_printf(out, "%s%.1f %% of the limit (%s)%s", before, 100 * share,
+                   model_limit_name(p->limit), after);
+}
+
+// Append how far it is, as one line.
+static void print_progress(const struct tune_problem *p, struct buf *out)
+{
     double whole = p->ends - p->began, left = p->ends - child_now();
     int done = whole > 0 ? (int)(BAR * (1 - left / whole)) : BAR;
-    if (!isatty(STDERR_FILENO))
-        return;
+    buf_char(out, '[');
     for (int i = 0; i < BAR; i++)
-        bar[i] = i < done ? '#' : '.';
-    bar[BAR] = '\0';
-    fprintf(stderr, "\r\033[K[%s] trial %zu", bar, search_count(&p->search));
-    if (p->build.us > 0)
-        fprintf(stderr, ", best %.2f us, %.3f of the build's %.2f us",
-                best_us(p), best_us(p) / p->build.us, p->build.us);
-    fprintf(stderr, ", %.0f s left", left > 0 ? left : 0);
+        buf_char(out, i < done ? '#' : '.');
+    buf_printf(out, "] %.0f s left, trial %zu", left > 0 ? left : 0,
+               search_count(&p->search));
+    if (!(p->build.us > 0))
+        return;
+    buf_printf(out, ", best %.2f us", best_us(p));
+    print_share(p, ", ", "", out);
+    buf_printf(out, ", %.3f of the build's", best_us(p) / p->build.us);
+}
+
+void tune_progress(struct tune_problem *p)
+{
+    struct buf line = {0};
+    bool is_terminal = isatty(STDERR_FILENO);
+    bool is_time =
+        getenv("INGOT_RANKS") && child_now() >= p->told + SECONDS_OF_RANKS;
+    if (!is_terminal && !is_time)
+        return;
+    p->told = child_now();
+    print_progress(p, &line);
+    fprintf(stderr, is_terminal ? "\r\033[K\033[?7l%s\033[?7h" : "%s\n",
+            line.data);
+    buf_free(&line);
 }
 
 // Return how many trials ended in a state.
@@ -89,14 +124,38 @@ static void print_counts(const struct tune_problem *p, struct buf *out)
     buf_text(out, strcmp(between, ", ") == 0 ? ")" : "");
 }
 
+// Append a line of the curve.
+static void print_step(const struct tune_problem *p,
+                       const struct tune_step *step, struct buf *out)
+{
+    double share = share_of_limit(p, step->us);
+    buf_printf(out, "  %6zu  %7.1f  %8.2f  %14.3f", step->trials, step->seconds,
+               step->us, step->us / p->build.us);
+    if (share > 0)
+        buf_printf(out, "  %11.3f", share);
+    buf_char(out, '\n');
+}
+
 // Append the curve: when the best became faster.
 static void print_curve(const struct tune_problem *p, struct buf *out)
 {
-    buf_text(out, "  trials  seconds   best us  of the build's\n");
-    buf_printf(out, "  %6d  %7.1f  %8.2f  %.3f\n", 0, 0.0, p->build.us, 1.0);
+    struct tune_step first = {.us = p->build.us};
+    buf_printf(out, "  trials  seconds   best us  of the build's%s\n",
+               p->limit_us > 0 ? "  of the limit" : "");
+    print_step(p, &first, out);
     vec_foreach(step, &p->curve)
-        buf_printf(out, "  %6zu  %7.1f  %8.2f  %.3f\n", step->trials,
-                   step->seconds, step->us, step->us / p->build.us);
+        print_step(p, step, out);
+}
+
+// Append the limit, and which part of it the best reaches.
+static void print_limit(const struct tune_problem *p, struct buf *out)
+{
+    if (p->limit_us <= 0)
+        return;
+    buf_printf(out, "  no schedule can take less than %.3g us, by the model",
+               p->limit_us);
+    print_share(p, ": ", "", out);
+    buf_char(out, '\n');
 }
 
 // Append where the winner is recorded, and which architecture it is for.
@@ -136,6 +195,7 @@ void tune_print(const struct tune_problem *p, struct buf *out)
         buf_printf(out, ": %.2f us, %.3f of that\n", best_us(p), best->ratio);
         print_curve(p, out);
     }
+    print_limit(p, out);
     print_record(p, out);
 }
 
@@ -194,9 +254,23 @@ static json_t *curve_json(const struct tune_problem *p)
                             json_integer((json_int_t)step->trials));
         json_set_real(one, "seconds", step->seconds);
         json_set_real(one, "microseconds", step->us);
+        if (p->limit_us > 0)
+            json_set_real(one, "of_limit", share_of_limit(p, step->us));
         json_array_append_new(list, one);
     }
     return list;
+}
+
+// Return the limit as JSON; null if it is not known.
+static json_t *limit_json(const struct tune_problem *p)
+{
+    if (p->limit_us <= 0)
+        return json_null();
+    json_t *object = json_object();
+    json_set_real(object, "microseconds", p->limit_us);
+    json_object_set_new(object, "by", json_text(model_limit_name(p->limit)));
+    json_set_real(object, "share", share_of_limit(p, best_us(p)));
+    return object;
 }
 
 json_t *tune_json(const struct tune_problem *p)
@@ -218,6 +292,7 @@ json_t *tune_json(const struct tune_problem *p)
     json_object_set_new(object, "text",
                         json_text(best ? best->way.text : NULL));
     json_object_set_new(object, "recorded", json_boolean(tune_winner(p)));
+    json_object_set_new(object, "limit", limit_json(p));
     json_object_set_new(object, "curve", curve_json(p));
     json_object_set_new(object, "trials", trials);
     return object;

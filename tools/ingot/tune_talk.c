@@ -81,6 +81,7 @@ void tune_agent_ask(struct tune_problem *p, struct tune_agent *agent,
     struct tune_trial *t = p->trials.at[trial];
     agent->state = TUNE_AGENT_BUSY;
     agent->trial = trial;
+    agent->asked++;
     t->is_asked = false;
     send_way(p, agent, t, "other", t->job);
 }

@@ -19,14 +19,13 @@ static bool wait_for_room(int file)
     return poll(&one, 1, PATIENCE_MS) > 0;
 }
 
-// Write all bytes; false if nobody reads.
-static bool write_all(int file, const char *bytes, size_t n)
+bool wire_write(struct wire *w, const char *bytes, size_t n)
 {
     while (n > 0) {
-        ssize_t done = write(file, bytes, n);
+        ssize_t done = write(w->out, bytes, n);
         if (done < 0 && errno == EINTR)
             continue;
-        if (done < 0 && errno == EAGAIN && wait_for_room(file))
+        if (done < 0 && errno == EAGAIN && wait_for_room(w->out))
             continue;
         if (done <= 0)
             return false;
@@ -42,9 +41,8 @@ bool wire_send(struct wire *w, json_t *object, const void *bytes, size_t n)
         json_object_set_new(object, "cubin", json_integer((json_int_t)n));
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
-    bool ok = text && write_all(w->out, text, strlen(text)) &&
-              write_all(w->out, "\n", 1) &&
-              (!bytes || write_all(w->out, bytes, n));
+    bool ok = text && wire_write(w, text, strlen(text)) &&
+              wire_write(w, "\n", 1) && (!bytes || wire_write(w, bytes, n));
     free(text);
     return ok;
 }

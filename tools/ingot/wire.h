@@ -31,6 +31,9 @@ struct wire_message {
 // NULL.  Returns false if nobody reads.
 bool wire_send(struct wire *w, json_t *object, const void *bytes, size_t n);
 
+// Send bytes.  Returns false if nobody reads.
+bool wire_write(struct wire *w, const char *bytes, size_t n);
+
 // Read what there is, or wait for it.  Returns false at the end.
 bool wire_read(struct wire *w);
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WINNERS = 3, MUTATIONS_TRIED = 32 };
+enum { MUTATIONS_TRIED = 32 };
 
 uint64_t propose_size(const struct search_item *item)
 {
@@ -148,31 +148,27 @@ static bool take_seed(struct search *s, struct search_point *out)
     return false;
 }
 
-// The fastest trials, in order; NULL behind the last.
-struct winners {
-    const struct search_trial *at[WINNERS];
-};
-
 // Put a trial among the fastest, if it is one.
-static void enter(struct winners *w, const struct search_trial *t)
+static void enter(struct search *s, size_t trial)
 {
-    size_t place = WINNERS;
-    while (place > 0 && (!w->at[place - 1] || t->time < w->at[place - 1]->time))
+    const struct search_trial *all = s->trials.at;
+    size_t place = s->n_winners;
+    while (place > 0 && all[trial].time < all[s->winners[place - 1]].time)
         place--;
-    for (size_t i = WINNERS - 1; i > place; i--)
-        w->at[i] = w->at[i - 1];
-    if (place < WINNERS)
-        w->at[place] = t;
+    if (place == SEARCH_WINNERS)
+        return;
+    s->n_winners += s->n_winners < SEARCH_WINNERS;
+    for (size_t i = s->n_winners - 1; i > place; i--)
+        s->winners[i] = s->winners[i - 1];
+    s->winners[place] = trial;
 }
 
-// Return the fastest trials.
-static struct winners winners_of(const struct search *s)
+void propose_winners(struct search *s)
 {
-    struct winners w = {0};
-    vec_foreach(t, &s->trials)
-        if (search_has_time(t))
-            enter(&w, t);
-    return w;
+    s->n_winners = 0;
+    for (size_t i = 0; i < s->trials.n; i++)
+        if (search_has_time(&s->trials.at[i]))
+            enter(s, i);
 }
 
 // Take a point that was not tried beside a trial: one knob has the value in front
@@ -199,9 +195,8 @@ static bool take_beside(struct search *s, const struct search_trial *t,
 // Take a neighbour of one of the fastest.
 static bool take_neighbour(struct search *s, struct search_point *out)
 {
-    struct winners w = winners_of(s);
-    for (size_t i = 0; i < WINNERS && w.at[i]; i++)
-        if (take_beside(s, w.at[i], out))
+    for (size_t i = 0; i < s->n_winners; i++)
+        if (take_beside(s, &s->trials.at[s->winners[i]], out))
             return true;
     return false;
 }
@@ -209,16 +204,15 @@ static bool take_neighbour(struct search *s, struct search_point *out)
 // Take a mutation of one of the fastest: one knob has another value.
 static bool take_mutation(struct search *s, struct search_point *out)
 {
-    struct winners w = winners_of(s);
-    for (int k = 0; k < MUTATIONS_TRIED; k++) {
-        const struct search_trial *t = w.at[draw(s, WINNERS)];
-        size_t n = t ? s->space->at[t->point.item].n : 0;
+    for (int k = 0; s->n_winners && k < MUTATIONS_TRIED; k++) {
+        size_t winner = s->winners[draw(s, s->n_winners)];
+        const struct search_point *from = &s->trials.at[winner].point;
+        size_t n = s->space->at[from->item].n;
         if (!n)
             continue;
-        struct search_point p = copy(s, &t->point);
+        struct search_point p = copy(s, from);
         size_t knob = draw(s, n);
-        p.at[knob] =
-            (uint32_t)draw(s, s->space->at[t->point.item].values[knob]);
+        p.at[knob] = (uint32_t)draw(s, s->space->at[p.item].values[knob]);
         if (is_known(s, &p))
             continue;
         *out = p;
@@ -238,8 +232,8 @@ static bool take_later(struct search *s, struct search_point *out)
 
 bool propose(struct search *s, struct search_point *out)
 {
-    size_t place = s->trials.n - s->round_first;
-    bool goes_near = s->round_first > 0 && place % 2 == 0;
+    size_t place = s->trials.n - s->first[0];
+    bool goes_near = s->first[0] > 0 && place % 2 == 0;
     if (take_seed(s, out))
         return true;
     if (goes_near && (take_neighbour(s, out) || take_mutation(s, out)))

@@ -11,6 +11,9 @@
 // Returns false if there is none.
 bool propose(struct search *s, struct search_point *out);
 
+// Note which trials are the fastest by now, for all proposals until the next time.
+void propose_winners(struct search *s);
+
 // Append the points of the space, `most` of them at most, in the order in which
 // they are tried if no other is given; the search is as before.
 void propose_points(const struct search *s, size_t most,

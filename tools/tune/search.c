@@ -1,7 +1,10 @@
-// Rounds of trials. In a round all new trials are measured with few repetitions, then
-// the faster half again with more, then the faster half of these: what was fast by
-// chance is found out. The next round takes neighbours of the fastest, points that
-// differ from them in one knob, and the next in order.
+// Rounds of trials, in stages. The trials of a round are measured with few repetitions,
+// in the next stage the faster half again with more, in the one behind that the faster
+// half of these: what was fast by chance is found out. A stage has the new trials of one
+// round and those that are measured again of the two before, so that there is something
+// to measure while new ones are compiled, and while the longest measurement is on its
+// way. New trials are neighbours of the fastest, points that differ from them in one
+// knob, and the next in order.
 
 #include "tools/tune/search.h"
 
@@ -11,15 +14,13 @@
 enum { WIDTH_USUAL = 8 };
 
 // Of a search of the whole space: the turns of each point, and how many of the fastest
-// are measured again.
+// are measured once more, in as many turns as what may be the best.
 enum { EXHAUSTIVE_TURNS = 10, EXHAUSTIVE_AGAIN = 24 };
 
-static const size_t turns_of_rung[] = {6, 16, SEARCH_TURNS_SURE};
+static const size_t turns_of_rung[SEARCH_RUNGS] = {6, 16, SEARCH_TURNS_SURE};
 
 // A trial that takes so much longer than the best is not looked at again.
 #define FAR 1.1
-
-enum { RUNGS = sizeof turns_of_rung / sizeof *turns_of_rung };
 
 void search_start(struct search *s, struct arena *a,
                   const struct search_space *space,
@@ -28,6 +29,7 @@ void search_start(struct search *s, struct arena *a,
     *s = (struct search){.arena = a, .space = space, .options = *options};
     s->next = arena_array(a, uint64_t, space->n + 1);
     s->before = options->before;
+    s->is_open = true;
     s->random = num_mix(options->seed + 1) | 1;
     if (!s->options.width)
         s->options.width = WIDTH_USUAL;
@@ -55,11 +57,11 @@ const struct search_trial *search_best(const struct search *s)
     return best;
 }
 
-// Return how many trials of the round count.
+// Return how many trials of the newest round count.
 static size_t round_count(const struct search *s)
 {
     size_t n = 0;
-    for (size_t i = s->round_first; i < s->trials.n; i++)
+    for (size_t i = s->first[0]; i < s->trials.n; i++)
         n += s->trials.at[i].end != SEARCH_REFUSED;
     return n;
 }
@@ -67,18 +69,22 @@ static size_t round_count(const struct search *s)
 // Return in how many turns a trial is measured at a rung.
 static size_t turns_at(const struct search *s, size_t rung)
 {
-    return s->options.is_exhaustive && rung == 0 ? EXHAUSTIVE_TURNS
-                                                 : turns_of_rung[rung];
+    if (s->options.is_exhaustive)
+        return rung ? SEARCH_TURNS_SURE : EXHAUSTIVE_TURNS;
+    return turns_of_rung[rung];
+}
+
+// Return whether as many trials ran as were asked for.
+static bool is_full(const struct search *s)
+{
+    return s->options.trials && search_count(s) >= s->options.trials;
 }
 
 // Return whether another trial may begin.
 static bool has_room(const struct search *s)
 {
-    size_t most = s->options.trials;
-    bool is_wide =
-        s->options.is_exhaustive || round_count(s) < s->options.width;
-    return s->rung == 0 && is_wide && (!most || search_count(s) < most) &&
-           !s->is_exhausted;
+    return s->is_open && !s->is_exhausted && !is_full(s) &&
+           (s->options.is_exhaustive || round_count(s) < s->options.width);
 }
 
 // Begin a trial; false if there is no point left.
@@ -96,93 +102,104 @@ static bool begin_trial(struct search *s, struct search_job *out)
     return true;
 }
 
-// Return whether a measurement of the round is on its way.
+// Return whether a measurement is on its way.
 static bool is_waiting(const struct search *s)
 {
-    for (size_t i = s->round_first; i < s->trials.n; i++)
+    for (size_t i = s->first[SEARCH_RUNGS - 1]; i < s->trials.n; i++)
         if (s->trials.at[i].is_out)
             return true;
     return false;
 }
 
-// Return the next trial of the round that has to be measured at its rung, or
-// s->trials.n.
+// Return the first trial that has to be measured again, or s->trials.n: those of the
+// oldest round take longest.
 static size_t pending(const struct search *s)
 {
-    size_t i = s->round_first;
+    size_t i = s->first[SEARCH_RUNGS - 1];
     while (i < s->trials.n &&
            (s->trials.at[i].end != SEARCH_OPEN || s->trials.at[i].is_out))
         i++;
     return i;
 }
 
-// Return the fastest trial of the round at its rung that is not chosen yet, or
-// NULL.
-static struct search_trial *fastest(struct search *s)
+// Return the end of the round at a rung.
+static size_t end_of_round(const struct search *s, size_t rung)
+{
+    return rung ? s->first[rung - 1] : s->trials.n;
+}
+
+// Return how many trials of the round at a rung were measured there.
+static size_t measured_count(const struct search *s, size_t rung)
+{
+    size_t n = 0;
+    for (size_t i = s->first[rung]; i < end_of_round(s, rung); i++)
+        n += s->trials.at[i].end == SEARCH_MEASURED &&
+             s->trials.at[i].rung == rung;
+    return n;
+}
+
+// Return the fastest trial of the round at a rung that is not chosen yet, or NULL.
+static struct search_trial *fastest(struct search *s, size_t rung)
 {
     struct search_trial *best = NULL;
-    for (size_t i = s->round_first; i < s->trials.n; i++) {
+    for (size_t i = s->first[rung]; i < end_of_round(s, rung); i++) {
         struct search_trial *t = &s->trials.at[i];
-        if (t->end == SEARCH_MEASURED && t->rung == s->rung &&
+        if (t->end == SEARCH_MEASURED && t->rung == rung &&
             (!best || t->time < best->time))
             best = t;
     }
     return best;
 }
 
-// Return how many of the `n` trials of the round's rung are chosen for the next one.
-static size_t count_promoted(const struct search *s, size_t n)
+// Return how many trials of the round at a rung are chosen for the next one: half, of a
+// search of the whole space a few, once.
+static size_t count_promoted(const struct search *s, size_t rung)
 {
-    size_t half = (n + 1) / 2;
-    bool is_few = s->options.is_exhaustive && half > EXHAUSTIVE_AGAIN;
-    return is_few ? EXHAUSTIVE_AGAIN : half;
+    size_t half = (measured_count(s, rung) + 1) / 2;
+    if (!s->options.is_exhaustive)
+        return half;
+    return rung ? 0 : half < EXHAUSTIVE_AGAIN ? half : EXHAUSTIVE_AGAIN;
 }
 
-// Choose the faster half of the round's rung for the next one, or the last one of a
-// search of the whole space, but for trials that are far from the best of all; false if
-// that is nobody.
-static bool promote(struct search *s)
+// Choose the fastest of the round at a rung for the next one, but for trials that are
+// far from the best of all, whose time is given; false if that is nobody.
+static bool promote(struct search *s, size_t rung, double best)
 {
-    size_t n = 0, chosen = 0;
-    const struct search_trial *best = search_best(s);
-    double most = best ? best->time * FAR : 0;
-    for (size_t i = s->round_first; i < s->trials.n; i++)
-        n += s->trials.at[i].end == SEARCH_MEASURED &&
-             s->trials.at[i].rung == s->rung;
-    if (s->rung + 1 == RUNGS)
-        return false;
-    size_t next = s->options.is_exhaustive ? RUNGS - 1 : s->rung + 1;
-    size_t wanted = count_promoted(s, n);
-    for (; chosen < wanted && fastest(s)->time <= most; chosen++) {
-        struct search_trial *t = fastest(s);
-        t->rung = next;
+    size_t most = count_promoted(s, rung), chosen = 0;
+    for (; chosen < most && fastest(s, rung)->time <= best * FAR; chosen++) {
+        struct search_trial *t = fastest(s, rung);
+        t->rung++;
         t->end = SEARCH_OPEN;
     }
-    s->rung = chosen ? next : s->rung;
     return chosen > 0;
 }
 
-// Return whether the round brought too little to go on.
-static bool is_enough(const struct search *s)
+// Return whether the stage brought too little for another round.
+static bool is_enough(const struct search *s, double best)
 {
-    const struct search_trial *best = search_best(s);
-    if (s->options.patience < 0 || !best || s->before <= 0)
+    if (s->options.patience < 0 || best <= 0 || s->before <= 0)
         return false;
-    return best->time > s->before * (1 - s->options.patience);
+    return best > s->before * (1 - s->options.patience);
 }
 
-// Begin the next round; false if the search is over.
-static bool begin_round(struct search *s)
+// Let each round go on to the next rung, and begin another one, if there is time for
+// it; false if the search is over.
+static bool begin_stage(struct search *s)
 {
-    const struct search_trial *best = search_best(s);
-    size_t most = s->options.trials;
-    if (s->is_exhausted || (most && search_count(s) >= most) || is_enough(s))
-        return false;
-    if (best && (s->before <= 0 || best->time < s->before))
-        s->before = best->time;
-    s->round_first = s->trials.n;
-    s->rung = 0;
-    return true;
+    const struct search_trial *trial = search_best(s);
+    double best = trial ? trial->time : 0;
+    bool goes_on = false;
+    for (size_t rung = SEARCH_RUNGS - 1; rung-- > 0;)
+        goes_on |= promote(s, rung, best);
+    for (size_t rung = SEARCH_RUNGS - 1; rung > 0; rung--)
+        s->first[rung] = s->first[rung - 1];
+    s->first[0] = s->trials.n;
+    s->is_open =
+        s->is_open && !s->is_exhausted && !is_full(s) && !is_enough(s, best);
+    if (best > 0 && (s->before <= 0 || best < s->before))
+        s->before = best;
+    propose_winners(s);
+    return goes_on || s->is_open;
 }
 
 // Hand out a trial that has to be measured again.
@@ -204,7 +221,7 @@ enum search_step search_next(struct search *s, struct search_job *out)
             return SEARCH_JOB;
         if (is_waiting(s))
             return SEARCH_WAIT;
-        if (!promote(s) && !begin_round(s))
+        if (!begin_stage(s))
             return SEARCH_DONE;
     }
 }

@@ -8,7 +8,7 @@
 //       case SEARCH_WAIT: wait for a measurement, search_tell(&s, ...)
 //       case SEARCH_DONE: search_best(&s)
 //
-// Measurements may come in any order; decisions are taken when all of a round have
+// Measurements may come in any order; decisions are taken when all of a stage have
 // come, so they depend on the seed and on the times alone.
 
 #ifndef TOOLS_TUNE_SEARCH_H
@@ -41,18 +41,20 @@ struct search_points VEC(struct search_point);
 // When to stop.
 struct search_options {
     uint64_t seed;
-    size_t trials;   // most that run; 0: as many as there are
-    size_t width;    // trials of a round; 0: 8
-    double patience; // stop after a round that made the best so much faster
-                     // or less, 0.01: by one percent; below 0: never
-    double before;   // best time that is there already; 0: none
+    size_t trials; // most that run; 0: as many as there are
+    size_t width;  // trials of a round; 0: 8
+    double
+        patience; // no further round after one that made the best so much faster
+                  // or less, 0.01: by one percent; below 0: never
+    double before; // best time that is there already; 0: none
     bool
         is_exhaustive; // one round of all points, in as many turns each; then the
                        // fastest few once more
 };
 
-// The turns of the last measurement of what may be the best.
-enum { SEARCH_TURNS_SURE = 40 };
+// The turns of the last measurement of what may be the best, how many measurements
+// there are of that, and how many of the fastest have neighbours that are tried.
+enum { SEARCH_TURNS_SURE = 40, SEARCH_RUNGS = 3, SEARCH_WINNERS = 3 };
 
 // How a trial ended.
 enum search_end {
@@ -93,12 +95,14 @@ struct search {
         order; // or else in this order; none: that of the space
     struct search_points later; // put off
     size_t next_seed, next_order, next_later;
-    uint64_t *next;     // of each item, how many of its points were proposed
-    uint64_t random;    // state of the generator
-    size_t round_first; // trial that the round began with
-    size_t rung;        // of the round
-    double before;      // best time when the round began; 0: none
-    bool is_exhausted;  // there is nothing left to propose
+    uint64_t *next;  // of each item, how many of its points were proposed
+    uint64_t random; // state of the generator
+    size_t first[SEARCH_RUNGS]; // trial that the round at each rung began with
+    size_t winners[SEARCH_WINNERS]; // the fastest as the stage began
+    size_t n_winners;
+    bool is_open;      // the round at rung 0 may get further trials
+    double before;     // best time when the stage began; 0: none
+    bool is_exhausted; // there is nothing left to propose
 };
 
 void search_start(struct search *s, struct arena *a,
