@@ -1,23 +1,49 @@
-# Installs bin/ingot, lib/libingot_runtime.a, include/ingot/ingot.h, for programs that
-# compile the runtime themselves share/ingot/ingot.c, the CMake package and the licence.
+# Installs, below a prefix that may be moved as a whole:
+#
+#   bin/ingot                 the command
+#   lib/libingot_runtime.a    the loader, with include/ingot/ingot.h
+#   share/ingot/ingot.c       the loader for those who compile it themselves
+#   lib/cmake/Ingot           the CMake package
+#   lib/pkgconfig/ingot.pc    the same for pkg-config
+#   share/doc/Ingot           LICENSE, NOTICE, CHANGELOG, the list of what is linked
+#
+# INGOT_INSTALL=OFF leaves all of it out of a project that contains Ingot.
 
 include(CMakePackageConfigHelpers)
 
-set(INGOT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
+if(NOT INGOT_INSTALL)
+  return()
+endif()
 
-install(TARGETS ingot ingot_runtime EXPORT IngotTargets
+set(INGOT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
+set(INGOT_DOC_DIR "${CMAKE_INSTALL_DATADIR}/doc/Ingot")
+set(INGOT_SYSTEM "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+
+set(installed ingot_runtime)
+if(TARGET ingot)
+  list(APPEND installed ingot)
+endif()
+install(TARGETS ${installed} EXPORT IngotTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
 install(FILES runtime/ingot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE CHANGELOG.md DESTINATION ${INGOT_DOC_DIR})
 
 configure_package_config_file(tools/cmake/IngotConfig.cmake.in IngotConfig.cmake
-  INSTALL_DESTINATION ${INGOT_PACKAGE_DIR})
-write_basic_package_version_file(IngotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  INSTALL_DESTINATION ${INGOT_PACKAGE_DIR}
+  PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(IngotConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
   ${PROJECT_BINARY_DIR}/IngotConfig.cmake
   ${PROJECT_BINARY_DIR}/IngotConfigVersion.cmake
   tools/cmake/IngotKernels.cmake
   DESTINATION ${INGOT_PACKAGE_DIR})
+
+# From the folder of ingot.pc up to the prefix.
+file(RELATIVE_PATH INGOT_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" INGOT_PC_UP "${INGOT_PC_UP}")
+configure_file(tools/cmake/ingot.pc.in ingot.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
