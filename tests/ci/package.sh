@@ -40,7 +40,7 @@ block() {
 
 cmake --install "$BUILD_DIR" --prefix "$work/prefix" >log 2>&1 || complain "install: $(cat log)"
 for file in LICENSE NOTICE; do
-  cmp -s "$SOURCE_DIR/$file" "$work/prefix/share/doc/Ingot/$file" || complain "no $file"
+  cmp -s "$SOURCE_DIR/$file" "$work/prefix/share/doc/ingot/$file" || complain "no $file"
 done
 nm -A "$work/prefix/lib/libingot_runtime.a" >log
 grep -q ' T ingot_open$' log || complain "no runtime"

@@ -5,7 +5,8 @@
 #   share/ingot/ingot.c       the loader for those who compile it themselves
 #   lib/cmake/Ingot           the CMake package
 #   lib/pkgconfig/ingot.pc    the same for pkg-config
-#   share/doc/Ingot           LICENSE, NOTICE, CHANGELOG, the list of what is linked
+#   share/doc/ingot           LICENSE, NOTICE, CHANGELOG, the list of what is linked
+#   share/...                 manual pages, completion for bash, zsh and fish
 #
 # INGOT_INSTALL=OFF leaves all of it out of a project that contains Ingot.
 
@@ -16,7 +17,7 @@ if(NOT INGOT_INSTALL)
 endif()
 
 set(INGOT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
-set(INGOT_DOC_DIR "${CMAKE_INSTALL_DATADIR}/doc/Ingot")
+set(INGOT_DOC_DIR "${CMAKE_INSTALL_DATADIR}/doc/ingot")
 set(INGOT_SYSTEM "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 
 set(installed ingot_runtime)
@@ -47,3 +48,12 @@ file(RELATIVE_PATH INGOT_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" INGOT_PC_UP "${INGOT_PC_UP}")
 configure_file(tools/cmake/ingot.pc.in ingot.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET ingot)
+  include(IngotLicences)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DINGOT=$<TARGET_FILE:ingot>\"
+    \"-DCOMMANDS=${PROJECT_SOURCE_DIR}/tools/ingot/commands.def\"
+    \"-DOUTPUT=${PROJECT_BINARY_DIR}/manual\"
+    -P \"${PROJECT_SOURCE_DIR}/tools/cmake/IngotManual.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()

@@ -91,6 +91,7 @@ function(ingot_compile_runtime source)
       C_STANDARD 11
       C_VISIBILITY_PRESET hidden
       POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(ingot_runtime_compiled PRIVATE -fno-asynchronous-unwind-tables)
     target_include_directories(ingot_runtime_compiled PRIVATE
       $<TARGET_PROPERTY:Ingot::runtime,INTERFACE_INCLUDE_DIRECTORIES>)
   endif()

@@ -27,6 +27,8 @@ add_library(ingot_runtime STATIC runtime/ingot.c)
 set_target_properties(ingot_runtime PROPERTIES
   EXPORT_NAME runtime
   C_VISIBILITY_PRESET hidden)
+# Nothing unwinds through it: it calls nothing of the program.
+target_compile_options(ingot_runtime PRIVATE -fno-asynchronous-unwind-tables)
 target_include_directories(ingot_runtime PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/ingot>)
