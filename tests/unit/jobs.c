@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -133,13 +135,37 @@ static void test_other_files(void **state)
     close_pipe(two, "b");
 }
 
+// The jobserver of newer makes and of ninja is a named pipe.
+static void test_named_pipe(void **state)
+{
+    char folder[] = "/tmp/ingot-jobs-XXXXXX", path[64], flags[128], left[4];
+    struct jobs j;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    snprintf(flags, sizeof flags, " -j3 --jobserver-auth=fifo:%s -l4", path);
+    jobs_start(&j, flags, 1);
+    assert_false(j.is_make);
+    jobs_end(&j);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int end = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(write(end, "ab", 2), 2);
+    jobs_start(&j, flags, 0);
+    assert_true(j.is_make);
+    assert_int_equal(run(&j, 3).most, 3);
+    jobs_end(&j);
+    assert_int_equal(read(end, left, sizeof left), 2);
+    close(end);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_no_token),
-        cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_most),       cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_no_token),   cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_named_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

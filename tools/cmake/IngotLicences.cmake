@@ -70,9 +70,11 @@ foreach(row ${INGOT_LIBRARIES})
       \"relationshipType\": \"${ingot_link}\",
       \"relatedSpdxElement\": \"${ingot_identity}\"
     }")
-  if(INGOT_STATIC_LLVM)
-    install(FILES /usr/share/doc/${debian}/copyright
-      DESTINATION ${INGOT_DOC_DIR}/licences RENAME ${name}.txt OPTIONAL)
+  set(text "/usr/share/doc/${debian}/copyright")
+  if(INGOT_STATIC_LLVM AND EXISTS "${text}")
+    install(FILES "${text}" DESTINATION ${INGOT_DOC_DIR}/licences RENAME ${name}.txt)
+  elseif(INGOT_STATIC_LLVM)
+    message(WARNING "packages of this build lack the licence of ${name}: there is no ${text}")
   endif()
 endforeach()
 

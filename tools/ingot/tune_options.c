@@ -103,7 +103,8 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_CROSS: vec_push(&o->targets.arena, &o->commands, arg); return 0;
     case KEY_AGENTS: take_agents(o, arg); return 0;
     case KEY_GPUS:
-        o->gpus = strcmp(arg, "all") == 0 ? -1 : (long)problem_count(arg, state);
+        o->gpus =
+            strcmp(arg, "all") == 0 ? -1 : (long)problem_count(arg, state);
         return 0;
     case KEY_LIMIT: o->limit = seconds_of(arg, state); return 0;
     case KEY_EMIT: take_emit(o, arg, state); return 0;
