@@ -51,9 +51,10 @@ install(FILES ${PROJECT_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 
 if(TARGET ingot)
   include(IngotLicences)
-  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DINGOT=$<TARGET_FILE:ingot>\"
-    \"-DCOMMANDS=${PROJECT_SOURCE_DIR}/tools/ingot/commands.def\"
-    \"-DOUTPUT=${PROJECT_BINARY_DIR}/manual\"
-    -P \"${PROJECT_SOURCE_DIR}/tools/cmake/IngotManual.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+  install(CODE "
+    set(ingot \"$<TARGET_FILE:ingot>\")
+    set(ingot_commands \"${PROJECT_SOURCE_DIR}/tools/ingot/commands.def\")
+    set(ingot_data \"${CMAKE_INSTALL_DATADIR}\")
+    set(ingot_scratch \"${PROJECT_BINARY_DIR}\")
+    include(\"${PROJECT_SOURCE_DIR}/tools/cmake/IngotManual.cmake\")")
 endif()

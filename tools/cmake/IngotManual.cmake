@@ -1,19 +1,23 @@
-# Writes the manual pages and the completion of shells, below the folder OUTPUT as they lie in
-# share:
+# Installs the manual pages and the completion of shells, which `ingot doc` prints. A part of the
+# installation, which tells it
 #
-#   cmake -DINGOT=build/ingot -DCOMMANDS=tools/ingot/commands.def -DOUTPUT=manual
-#         -P IngotManual.cmake
+#   ingot            the command
+#   ingot_commands   the table of its commands, commands.def
+#   ingot_data       the folder that becomes share, below the prefix
+#   ingot_scratch    a folder to write them in; installations at the same time each have a part
+#                    of their own there
 
 # Writes what `ingot doc` prints for the options that follow to the file `name`.
 function(ingot_write_doc name)
-  execute_process(COMMAND ${INGOT} doc ${ARGN}
+  execute_process(COMMAND ${ingot} doc ${ARGN}
     OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-  file(WRITE "${OUTPUT}/${name}" "${text}")
+  file(WRITE "${ingot_scratch}/${name}" "${text}")
 endfunction()
 
-file(REMOVE_RECURSE "${OUTPUT}")
+string(RANDOM LENGTH 16 part)
+set(ingot_scratch "${ingot_scratch}/manual-${part}")
 ingot_write_doc(man/man1/ingot.1 --man)
-file(STRINGS "${COMMANDS}" rows REGEX "^COMMAND")
+file(STRINGS "${ingot_commands}" rows REGEX "^COMMAND")
 foreach(row ${rows})
   string(REGEX REPLACE "^COMMAND\\(([a-z]+).*" "\\1" name "${row}")
   ingot_write_doc(man/man1/ingot-${name}.1 --man ${name})
@@ -21,3 +25,5 @@ endforeach()
 ingot_write_doc(bash-completion/completions/ingot --completion bash)
 ingot_write_doc(zsh/site-functions/_ingot --completion zsh)
 ingot_write_doc(fish/vendor_completions.d/ingot.fish --completion fish)
+file(INSTALL "${ingot_scratch}/" DESTINATION "${CMAKE_INSTALL_PREFIX}/${ingot_data}")
+file(REMOVE_RECURSE "${ingot_scratch}")
