@@ -2,6 +2,7 @@
 # What is installed serves the projects of tests/package: they configure, build, link, run,
 # build again when they must, and only then.
 set -uo pipefail
+unset MAKEFLAGS MFLAGS
 
 if grep -q '^INGOT_INSTRUMENT:[A-Z]*=.' "$BUILD_DIR/CMakeCache.txt"; then
   echo "skipped: an instrumented runtime links with nothing else"
@@ -38,7 +39,9 @@ block() {
 }
 
 cmake --install "$BUILD_DIR" --prefix "$work/prefix" >log 2>&1 || complain "install: $(cat log)"
-cmp -s "$SOURCE_DIR/LICENSE" "$work"/prefix/share/doc/*/LICENSE || complain "no licence"
+for file in LICENSE NOTICE; do
+  cmp -s "$SOURCE_DIR/$file" "$work/prefix/share/doc/ingot/$file" || complain "no $file"
+done
 nm -A "$work/prefix/lib/libingot_runtime.a" >log
 grep -q ' T ingot_open$' log || complain "no runtime"
 
@@ -53,6 +56,7 @@ nm -D c/build/libone.so >log
 grep -q runtime_of_one log && ! grep -q ' ingot_' log || complain "c: exports $(cat log)"
 strings -a c/build/kernels/scale.v2.fatbin >log
 grep -q '^\.file.*"kernels/scale.v2.ing"' log || complain "c: $(grep '^\.file' log)"
+grep -q 'pool = kernels' c/build/build.ninja || complain "c: no pool"
 before=$(block)
 build c
 grep -q 'no work to do' log || complain "c: built again: $(cat log)"
@@ -71,6 +75,51 @@ cmake --install library/build --prefix "$work/prefix" >log 2>&1 || complain "lib
 configure consumer
 build consumer
 consumer/build/app || complain "consumer: exit status $?"
+
+# Ingot as a part of the project: without a command, it is configured as a whole.
+configure tree -DINGOT="$SOURCE_DIR" -DINGOT_CUDA="$INGOT_CUDA"
+configure tree -DINGOT_COMMAND="$INGOT"
+build tree
+tree/build/app || complain "tree: exit status $?"
+cmake --install tree/build --prefix "$work/tree" >log 2>&1 || complain "tree: $(cat log)"
+grep -q 'INTERFACE_LINK_LIBRARIES "Ingot::runtime"' "$work"/tree/lib/cmake/tree/*.cmake ||
+  complain "tree: exports no runtime"
+
+# For another machine.
+if command -v aarch64-linux-gnu-g++ >/dev/null; then
+  configure cross --toolchain "$PWD/cross/aarch64.cmake"
+  build cross
+  for file in app libwhole.so; do
+    readelf -h "cross/build/$file" >log
+    grep -q 'Machine: *AArch64' log || complain "cross: $file: $(cat log)"
+  done
+  nm -D cross/build/libwhole.so | grep -q ' ingot_' && complain "cross: exports the runtime"
+  cmake --install cross/build --prefix "$work/cross" >log 2>&1 || complain "cross: $(cat log)"
+else
+  echo "not tested: no compiler for aarch64 on this machine"
+fi
+
+# By make and pkg-config alone, from a prefix that has been moved.
+mv "$work/prefix" "$work/moved"
+export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
+make -C make -j2 ARCH=none >log 2>&1 || complain "make: $(cat log)"
+make/app >log || complain "make: $(cat log)"
+make -C make -q ARCH=none >log 2>&1 || complain "make: built again"
+mv "$work/moved" "$work/prefix"
+
+# Below make, ingot has as many assemblers at a time as make has jobs, for all kernels together.
+if [[ -n $INGOT_CUDA ]]; then
+  mkdir -p cuda/bin
+  ln -s "$INGOT_CUDA/nvvm" cuda/nvvm
+  ln -s "$INGOT_CUDA/bin/ptxas" cuda/bin/real
+  cp jobs/ptxas cuda/bin/ptxas
+  configure jobs -G 'Unix Makefiles' -DCUDA="$PWD/cuda"
+  echo 3 >cuda/bin/meet
+  make -C jobs/build -j3 >log 2>&1 || complain "jobs: $(cat log)"
+  grep -q jobserver log && complain "jobs: $(grep jobserver log)"
+  most=$(awk '/begin/ { if (++n > most) most = n } /end/ { n-- } END { print most }' cuda/bin/log)
+  [[ $most == 3 ]] || complain "jobs: $most at a time"
+fi
 
 # The runtime as a file of the program: clean under the flags that its README names.
 cc -std=c11 -Wall -Wextra -Wpedantic -Wcast-qual -Wshadow -Wconversion -Werror -O2 -c \

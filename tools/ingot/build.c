@@ -12,10 +12,12 @@
 #include "tools/ingot/json.h"
 #include "tools/ingot/package_options.h"
 #include "tools/ingot/prefix.h"
+#include "tools/ingot/problem_options.h"
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
 #include "tools/libingot/contracts.h"
+#include "tools/libingot/jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,7 @@ struct build {
     const char *folder;  // -o
     const char *depfile; // or NULL
     const struct emit *emit;
+    size_t jobs;     // --jobs, or 0
     bool fatbinary;  // --fatbinary
     bool check;      // --check
     json_t *results; // --json, else NULL
@@ -67,7 +70,14 @@ struct job {
     double began; // milliseconds, the phase that runs
 };
 
-enum { KEY_EMIT = 2048, KEY_DEPFILE, KEY_JSON, KEY_FATBINARY, KEY_CHECK };
+enum {
+    KEY_EMIT = 2048,
+    KEY_DEPFILE,
+    KEY_JSON,
+    KEY_FATBINARY,
+    KEY_CHECK,
+    KEY_JOBS
+};
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "write the results into this folder", 0},
@@ -80,6 +90,10 @@ static const struct argp_option options[] = {
      "write a rule of make: the header depends on the source", 0},
     {"fatbinary", KEY_FATBINARY, 0, 0,
      "let NVIDIA's fatbinary pack; the bytes are the same", 0},
+    {"jobs", KEY_JOBS, "N", 0,
+     "make images for so many architectures at a time (default: one for each "
+     "processor; below make -j, what its jobserver allows)",
+     0},
     {"check", KEY_CHECK, 0, 0,
      "run every kernel on the CPU at a few small sizes first, as `ingot check` "
      "does; a fault is an error",
@@ -150,6 +164,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
+    case KEY_JOBS: b->jobs = problem_count(arg, state); return 0;
     case KEY_JSON: b->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&b->arena, &b->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
@@ -431,12 +446,16 @@ int command_build(int argc, char **argv)
         cli_targets_default(&b.targets);
     toolchain_start(&b.tools, b.targets.cuda);
     cli_targets_apply(&b.targets, &b.tools, &b.compile.options);
+    struct jobs jobs;
+    jobs_start(&jobs, getenv("MAKEFLAGS"), b.jobs);
+    b.compile.options.jobs = &jobs;
     for (size_t i = 0; i < b.files.n; i++) {
         int one = build_file(&b, b.files.at[i]);
         code = one > code ? one : code;
     }
     if (b.results && !json_print(b.results))
         code = EXIT_TOOL;
+    jobs_end(&jobs);
     arena_reset(&b.arena);
     arena_reset(&b.targets.arena);
     arena_reset(&b.package.arena);

@@ -3,10 +3,13 @@
 //   ingot doc              the sections, and the names in them
 //   ingot doc split        what a name means, in every section that has it
 //   ingot doc --markdown   all of it: docs/REFERENCE.md
+//   ingot doc --man build  a manual page
+//   ingot doc --completion bash
 
 #include "tools/ingot/doc.h"
 
 #include "tools/ingot/cli.h"
+#include "tools/ingot/options.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -201,7 +204,8 @@ static bool markdown(const struct doc *d, struct buf *out)
 // What the command line says.
 struct request {
     const char *name;
-    bool is_markdown;
+    const char *shell; // --completion
+    bool is_markdown, is_man;
 };
 
 // Report a name that no section has.
@@ -280,25 +284,61 @@ static int show(const struct request *r)
     return code;
 }
 
-enum { KEY_MARKDOWN = 512 };
+// Print a page or a script that is made of the options.  Returns the exit code.
+static int print_options(const struct request *r)
+{
+    struct buf out = {0};
+    bool known =
+        r->is_man ? man_page(r->name, &out) : completion(r->shell, &out);
+    int code = !known ? EXIT_USAGE : cli_print(&out) ? EXIT_DONE : EXIT_TOOL;
+    if (!known && r->is_man)
+        fprintf(stderr, "ingot doc: there is no command `%s`\n", r->name);
+    else if (!known)
+        fprintf(stderr,
+                "ingot doc: --completion takes bash, zsh or fish, not `%s`\n",
+                r->shell);
+    buf_free(&out);
+    return code;
+}
+
+enum { KEY_MARKDOWN = 512, KEY_MAN, KEY_COMPLETION };
 
 static const struct argp_option options[] = {
-    {"markdown", KEY_MARKDOWN, 0, 0, "print everything, as Markdown", 0}, {0}};
+    {"markdown", KEY_MARKDOWN, 0, 0, "print everything, as Markdown", 0},
+    {"man", KEY_MAN, 0, 0,
+     "print the manual page of the command NAME, or of ingot", 0},
+    {"completion", KEY_COMPLETION, "SHELL", 0,
+     "print what lets bash, zsh or fish complete commands and options", 0},
+    {0}};
 
-// Take the name, or the option.
+// Check what options mean together.
+static void check_options(const struct request *r, struct argp_state *state)
+{
+    if (r->is_markdown + r->is_man + (r->shell != NULL) > 1)
+        argp_error(state,
+                   "--markdown, --man and --completion exclude each other");
+    if (r->name && r->is_markdown)
+        argp_error(state, "NAME and --markdown exclude each other");
+    if (r->name && r->shell)
+        argp_error(state, "NAME and --completion exclude each other");
+}
+
+// Take the name, or an option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct request *r = state->input;
-    if (key == KEY_MARKDOWN) {
-        r->is_markdown = true;
+    switch (key) {
+    case KEY_MARKDOWN: r->is_markdown = true; return 0;
+    case KEY_MAN: r->is_man = true; return 0;
+    case KEY_COMPLETION: r->shell = arg; return 0;
+    case ARGP_KEY_END: check_options(r, state); return 0;
+    case ARGP_KEY_ARG:
+        if (r->name)
+            return ARGP_ERR_UNKNOWN;
+        r->name = arg;
         return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
-    if (key == ARGP_KEY_END && r->name && r->is_markdown)
-        argp_error(state, "NAME and --markdown exclude each other");
-    if (key != ARGP_KEY_ARG || r->name)
-        return ARGP_ERR_UNKNOWN;
-    r->name = arg;
-    return 0;
 }
 
 const struct argp doc_argp = {
@@ -315,5 +355,5 @@ int command_doc(int argc, char **argv)
 {
     struct request r = {0};
     cli_parse(&doc_argp, argc, argv, &r);
-    return show(&r);
+    return r.is_man || r.shell ? print_options(&r) : show(&r);
 }

@@ -4,6 +4,7 @@
 #include "tools/ingot/doc.h"
 
 #include "tools/ingot/cli.h"
+#include "tools/ingot/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,72 +45,25 @@ void doc_add_architectures(struct doc *d)
     }
 }
 
-// A row of commands.def.
-struct command {
-    const char *name, *help;
-    const struct argp *argp;
-};
-
-static const struct command commands[] = {
-#define COMMAND(name, help) {#name, help, &name##_argp},
-#include "tools/ingot/commands.def"
-#undef COMMAND
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-// Return how an option is written.
-static const char *option_text(struct arena *a, const struct argp_option *o)
-{
-    bool is_short = o->key > ' ' && o->key < 127;
-    const char *letter = is_short ? arena_printf(a, "-%c", o->key) : "";
-    const char *both = o->name ? arena_printf(a, "%s%s--%s", letter,
-                                              is_short ? ", " : "", o->name)
-                               : letter;
-    if (!o->arg)
-        return both;
-    return arena_printf(a, o->name ? "%s=%s" : "%s %s", both, o->arg);
-}
-
-// What visits options.
-struct visit {
-    struct doc *d;
-    struct buf *out;
-    const struct argp_option *wanted; // looked for, or NULL
-    bool is_found;
-    void (*see)(struct visit *v, const struct argp_option *o);
-};
-
-// Visit the options of a parser and of its children.
-static void each_option(const struct argp *argp, struct visit *v)
-{
-    for (const struct argp_option *o = argp->options;
-         o && (o->name || o->key || o->doc); o++)
-        v->see(v, o);
-    for (const struct argp_child *c = argp->children; c && c->argp; c++)
-        each_option(c->argp, v);
-}
-
 // Append an option as a line of a list.
-static void list_option(struct visit *v, const struct argp_option *o)
+static void list_option(void *out, const struct argp_option *o)
 {
     struct arena a = {0};
-    buf_printf(v->out, "- `%s`: %s\n", option_text(&a, o), o->doc);
+    buf_printf(out, "- `%s`: %s\n", option_text(&a, o), o->doc);
     arena_reset(&a);
 }
 
 // Append the options of a command.
 static bool more_of_command(const struct doc_entry *e, struct buf *out)
 {
-    const struct command *c = e->of;
-    struct visit v = {.out = out, .see = list_option};
-    each_option(c->argp, &v);
+    const struct command_row *c = e->of;
+    options_each(c->argp, list_option, out);
     return true;
 }
 
 void doc_add_commands(struct doc *d)
 {
-    for (int i = 0; i < COMMANDS; i++) {
-        const struct command *c = &commands[i];
+    for (const struct command_row *c = command_rows; c->name; c++) {
         struct doc_entry *e =
             doc_add(d, c->name,
                     arena_printf(d->arena, "ingot %s [OPTION...] %s", c->name,
@@ -120,30 +74,37 @@ void doc_add_commands(struct doc *d)
     }
 }
 
+// An option that is looked for.
+struct search {
+    const struct argp_option *wanted;
+    bool is_found;
+};
+
 // Note whether this is the option that is looked for.
-static void compare_option(struct visit *v, const struct argp_option *o)
+static void compare_option(void *context, const struct argp_option *o)
 {
-    v->is_found |= o == v->wanted;
+    struct search *s = context;
+    s->is_found |= o == s->wanted;
 }
 
 // Return the commands that take an option.
 static const char *takers(struct doc *d, const struct argp_option *o)
 {
     const char *text = "";
-    for (int i = 0; i < COMMANDS; i++) {
-        struct visit v = {.wanted = o, .see = compare_option};
-        each_option(commands[i].argp, &v);
-        if (v.is_found)
+    for (const struct command_row *c = command_rows; c->name; c++) {
+        struct search s = {.wanted = o};
+        options_each(c->argp, compare_option, &s);
+        if (s.is_found)
             text = arena_printf(d->arena, "%s%s`%s`", text, *text ? ", " : "",
-                                commands[i].name);
+                                c->name);
     }
     return text;
 }
 
 // Add an option, unless another command has added it.
-static void add_option(struct visit *v, const struct argp_option *o)
+static void add_option(void *doc, const struct argp_option *o)
 {
-    struct doc *d = v->d;
+    struct doc *d = doc;
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].of == o)
             return;
@@ -152,14 +113,13 @@ static void add_option(struct visit *v, const struct argp_option *o)
         doc_add(d, o->name ? o->name : letter, option_text(d->arena, o),
                 arena_printf(d->arena, "%s (%s)", o->doc, takers(d, o)));
     e->of = o;
-    e->also = o->name && o->key > ' ' && o->key < 127 ? letter : NULL;
+    e->also = o->name && option_has_letter(o) ? letter : NULL;
 }
 
 void doc_add_options(struct doc *d)
 {
-    struct visit v = {.d = d, .see = add_option};
-    for (int i = 0; i < COMMANDS; i++)
-        each_option(commands[i].argp, &v);
+    for (const struct command_row *c = command_rows; c->name; c++)
+        options_each(c->argp, add_option, d);
 }
 
 // Return the first sentence of an explanation.

@@ -112,6 +112,14 @@ double problem_number(const char *text, struct argp_state *state)
     return x;
 }
 
+size_t problem_count(const char *text, struct argp_state *state)
+{
+    double x = problem_number(text, state);
+    if (!(x >= 1) || x > 1e9)
+        argp_error(state, "expected a number from 1 on, not `%s`", text);
+    return (size_t)x;
+}
+
 int problem_sms(const char *text, struct argp_state *state)
 {
     enum { SMS_MOST = 65536 };

@@ -32,6 +32,9 @@ void problem_add_settings(struct arena *a, const char *text,
 // Return a number that is not negative; anything else ends the process.
 double problem_number(const char *text, struct argp_state *state);
 
+// Return a number of at least 1; anything else ends the process.
+size_t problem_count(const char *text, struct argp_state *state);
+
 // Return the place of a word in a list that NULL ends; any other word ends the
 // process.
 int problem_word(const char *text, const char *const *words,

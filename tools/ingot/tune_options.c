@@ -62,15 +62,6 @@ static double seconds_of(const char *text, struct argp_state *state)
     return x * unit;
 }
 
-// Return a number of at least 1; anything else ends the process.
-static size_t count_of(const char *text, struct argp_state *state)
-{
-    double x = problem_number(text, state);
-    if (!(x >= 1) || x > 1e9)
-        argp_error(state, "expected a number from 1 on, not `%s`", text);
-    return (size_t)x;
-}
-
 // Take the commands of agents, between semicolons.
 static void take_agents(struct tune_options *o, const char *list)
 {
@@ -107,15 +98,16 @@ static error_t take(int key, char *arg, struct argp_state *state)
         state->child_inputs[2] = &o->targets;
         return 0;
     case KEY_BUDGET: o->budget = seconds_of(arg, state); return 0;
-    case KEY_TRIALS: o->trials = count_of(arg, state); return 0;
+    case KEY_TRIALS: o->trials = problem_count(arg, state); return 0;
     case KEY_EFFORT:
         o->effort = (enum tune_effort)problem_word(arg, efforts, state);
         return 0;
-    case KEY_JOBS: o->jobs = count_of(arg, state); return 0;
+    case KEY_JOBS: o->jobs = problem_count(arg, state); return 0;
     case KEY_CROSS: vec_push(&o->targets.arena, &o->commands, arg); return 0;
     case KEY_AGENTS: take_agents(o, arg); return 0;
     case KEY_GPUS:
-        o->gpus = strcmp(arg, "all") == 0 ? -1 : (long)count_of(arg, state);
+        o->gpus =
+            strcmp(arg, "all") == 0 ? -1 : (long)problem_count(arg, state);
         return 0;
     case KEY_LIMIT: o->limit = seconds_of(arg, state); return 0;
     case KEY_EMIT: take_emit(o, arg, state); return 0;

@@ -31,14 +31,15 @@ struct compile_options {
     unsigned opt_level;
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size;
-    int64_t ptxas_limit_ms; // of each run; 0: ten minutes
-    bool no_schedule;       // ignore the schedules of the file, bind by rule
-    const char *schedule;   // lower what one makes alone: its number for its
-                            // kernel, or the name of a variant; NULL: all
-    bool has_proofs;        // find out what holds for all sizes
-    bool only_rules;        // leave the file's schedules out
-    bool no_records;        // leave out what was measured
-    bool has_records;       // keep the directives of default schedules as text
+    int64_t ptxas_limit_ms;  // of each run; 0: ten minutes
+    const struct jobs *jobs; // how many images at a time; NULL: all
+    bool no_schedule;        // ignore the schedules of the file, bind by rule
+    const char *schedule;    // lower what one makes alone: its number for its
+                             // kernel, or the name of a variant; NULL: all
+    bool has_proofs;         // find out what holds for all sizes
+    bool only_rules;         // leave the file's schedules out
+    bool no_records;         // leave out what was measured
+    bool has_records;        // keep the directives of default schedules as text
     struct pass_options passes;
 };
 

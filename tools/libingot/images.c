@@ -1,16 +1,14 @@
 // Makes all images of a compilation at the same time.
 //
-// A thread for each architecture emits PTX and then assembles it; so an
-// architecture's ptxas runs while LLVM still works on another one.
+// Each image is a part of its own, which emits PTX and then assembles it; so an
+// architecture's ptxas runs while LLVM still works on another one. The options say how
+// many parts run at a time.
 
 #include "tools/libingot/compile.h"
 #include "tools/libingot/contracts.h"
+#include "tools/libingot/jobs.h"
 
-#include <pthread.h>
-
-enum { THREADS_MOST = 64 };
-
-// An image on its way, with what only its thread uses.
+// An image on its way, with what only its part uses.
 struct making {
     const struct ir_kernel *const *kernels;
     size_t n;
@@ -25,9 +23,8 @@ struct making {
 };
 
 // Make one image.
-static void *make(void *argument)
+static void make(struct making *m)
 {
-    struct making *m = argument;
     struct arena *arena = m->diags.arena;
     m->options.times = &m->times;
     m->is_emitted = nvptx_emit_isolated(arena, m->kernels, m->n, &m->options,
@@ -39,25 +36,25 @@ static void *make(void *argument)
     buf_free(&m->text);
     m->ok = m->is_emitted &&
             (!m->tool || ptxas_run(arena, m->tool, &m->job, 1, &m->diags));
-    return NULL;
 }
 
-// Make all images, and meanwhile ask the assembler, if any, for its version.
-static void make_all(struct arena *a, struct making *all, size_t n,
-                     struct ptxas *tool)
+// What is made at the same time: the assembler's version, if there is an assembler, and all
+// images.
+struct all {
+    struct arena *arena; // of the version
+    struct making *images;
+    struct ptxas *tool;
+};
+
+// Make one part: the version comes first.
+static void make_part(void *context, size_t i)
 {
-    pthread_t threads[THREADS_MOST];
-    size_t started = 0;
-    nvptx_start();
-    while (started < n && started < THREADS_MOST &&
-           pthread_create(&threads[started], NULL, make, &all[started]) == 0)
-        started++;
-    if (tool)
-        tool->version = ptxas_version(a, tool);
-    for (size_t i = started; i < n; i++)
-        make(&all[i]);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    struct all *all = context;
+    size_t first = all->tool != NULL;
+    if (i < first)
+        all->tool->version = ptxas_version(all->arena, all->tool);
+    else
+        make(&all->images[i - first]);
 }
 
 // Return the places that the entries of an image come from: each one's
@@ -160,7 +157,9 @@ bool compile_images(struct compilation *c, const struct compile_options *o,
         all[i] = i < cubins ? making_of(c, o, o->targets[i], tool)
                             : making_of(c, o, o->ptx, NULL);
     double began = phases_now();
-    make_all(&c->arena, all, n, cubins ? tool : NULL);
+    struct all parts = {&c->arena, all, cubins ? tool : NULL};
+    nvptx_start();
+    jobs_run(o->jobs, n + (cubins != 0), make_part, &parts);
     add_times(o->passes.times, all, n, began);
     for (size_t i = 0; i < n; i++) {
         if (emitted || all[i].is_emitted)

@@ -1,0 +1,6 @@
+int tree_open();
+
+int main()
+{
+    return tree_open();
+}
