@@ -92,10 +92,10 @@ bool frontend_parse(struct arena *a, struct str_table *names,
                     struct diag_list *diags, struct program *out)
 {
     struct tokens tokens;
+    struct arena own = {0};
     struct frontend frontend = {0};
     int errors = diags->errors;
-    if (!lex_source(a, names, source, diags, &tokens))
-        return false;
+    bool ok = lex_source(&own, names, source, diags, &tokens);
     struct parser p = {.arena = a,
                        .names = names,
                        .diags = diags,
@@ -103,8 +103,10 @@ bool frontend_parse(struct arena *a, struct str_table *names,
                        .define = define_parse,
                        .unknown_call = reduce_misplaced,
                        .context = &frontend};
-    parse_items(&p, out);
+    if (ok)
+        parse_items(&p, out);
     if (diags->errors == errors && !schedules_only && !out->kernels.n)
         diag_error(diags, (struct span){source, 0, 0}, D_nothing_here);
+    arena_reset(&own);
     return diags->errors == errors;
 }

@@ -243,8 +243,6 @@ struct ir_stmt *ir_next_stmt(struct ir_walk *w)
 // comes next is a statement, which is entered, or nothing.
 static struct ir_expr *next_of(struct ir_walk *w, struct ir_step *top)
 {
-    if (top->of == STEP_expr && top->next < top->u.expr->n)
-        return top->u.expr->args[top->next++];
     if (top->of == STEP_root && top->next++ == 0)
         return top->u.expr;
     if (top->of == STEP_stmt) {
@@ -259,6 +257,16 @@ static struct ir_expr *next_of(struct ir_walk *w, struct ir_step *top)
     return NULL;
 }
 
+// Return the next operand of the expression that the innermost step is; the step
+// ends with the last one.
+static struct ir_expr *next_operand(struct ir_walk *w)
+{
+    struct ir_step *top = &w->at[w->n - 1];
+    struct ir_expr *operand = top->u.expr->args[top->next++];
+    w->n -= top->next == top->u.expr->n;
+    return operand;
+}
+
 struct ir_expr *ir_next_expr(struct ir_walk *w)
 {
     if (w->expr && w->expr->n)
@@ -266,6 +274,8 @@ struct ir_expr *ir_next_expr(struct ir_walk *w)
     w->expr = NULL;
     while (w->n && !w->expr) {
         uint32_t n = w->n;
+        if (w->at[n - 1].of == STEP_expr)
+            return w->expr = next_operand(w);
         w->expr = next_of(w, &w->at[n - 1]);
         w->n -= !w->expr && w->n == n;
     }

@@ -357,6 +357,24 @@ struct facts facts_at(const struct facts *f, struct facts_mark mark)
     return r;
 }
 
+struct facts *facts_copy(const struct facts *f)
+{
+    struct facts *copy = arena_new(f->arena, struct facts);
+    *copy = facts_at(f, (struct facts_mark){.launch = f->launch});
+    vec_append(f->arena, &copy->known, &f->known);
+    vec_append(f->arena, &copy->vars, &f->vars);
+    vec_append(f->arena, &copy->multiples, &f->multiples);
+    vec_append(f->arena, &copy->states, &f->states);
+    return copy;
+}
+
+bool facts_are_same(const struct facts *f, const struct facts *copy)
+{
+    size_t n = f->states.n;
+    return n == copy->states.n &&
+           (!n || f->states.at[n - 1] == copy->states.at[n - 1]);
+}
+
 struct facts_inside facts_inside(struct facts *f, struct ir_stmt *s)
 {
     struct facts_inside w = {.facts = f, .stmt = s, .outside = facts_mark(f)};

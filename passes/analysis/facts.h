@@ -61,6 +61,12 @@ void facts_leave(struct facts *f, struct facts_mark mark);
 // is, but must take over `newest` before it learns on.
 struct facts facts_at(const struct facts *f, struct facts_mark mark);
 
+// Return a copy, which stays as it is whatever `f` learns and forgets.
+struct facts *facts_copy(const struct facts *f);
+
+// Return whether nothing was learnt or forgotten between `f` and a copy of it.
+bool facts_are_same(const struct facts *f, const struct facts *copy);
+
 // Return what is known in the init of a stage, whose facts these are: it runs
 // also where the loops of the reduction do not, so nothing that follows from
 // them.  The same marks count; as with facts_at, `f` takes over `newest`.

@@ -1,6 +1,4 @@
-// Checks the outcome of a directive, and that of a schedule as a whole.
-//
-// A directive must leave loops with a ring such that they may have it.
+// Checks the outcome of a schedule as a whole.
 //
 //   for i @block.x { stage C.init { C[i] = 0 }         every thread stores
 //                    for k { for j @thread.x { ... } } }   to C[i]
@@ -16,34 +14,9 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/ring_ahead.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/schedule/depend/depend.h"
-
-// Report why a loop cannot keep its ring.  Returns false.
-static bool refuse_ring(struct sched_call *c, const struct ring *ring)
-{
-    struct ir_stmt *both[] = {ring->loop, ring->at};
-    diag_error(c->pass->diags, c->span, D_pipeline_lost,
-               ring->loop->u.loop.var->name, ring->fault);
-    return sched_blame(c, both, ring->at == ring->loop || !ring->at ? 1 : 2,
-                       "looked at");
-}
-
-bool schedule_verify_rings(struct sched_call *c)
-{
-    struct pass *p = c->pass;
-    ir_foreach_stmt(s, &p->kernel->body) {
-        if (!ir_rings_of(s).n)
-            continue;
-        struct arena_mark here = arena_mark(p->scratch);
-        struct ring ring = ring_find_all(p->scratch, p->kernel, s);
-        if (ring.fault)
-            return refuse_ring(c, &ring);
-        arena_release(p->scratch, here);
-    }
-    return true;
-}
+#include "passes/schedule/rings.h"
 
 // The axes of a nest.
 struct axes {
@@ -215,6 +188,9 @@ static void warn_one_block(struct pass *p, const struct sched_item *schedule,
 bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
+    struct sched_call c = {.pass = p, .span = schedule->name.span};
+    if (!schedule_verify_rings(&c))
+        return false;
     for (size_t i = 0; i < body->n; i++) {
         struct axes axes = axes_of(body->at[i]);
         if (!check_block(p, schedule, ir_alone(body->at[i]), axes) ||

@@ -7,6 +7,7 @@
 #include "tools/libingot/choice.h"
 
 #include "passes/analysis/domain.h"
+#include "passes/analysis/facts.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/plan.h"
 #include "tools/libingot/recorded.h"
@@ -128,13 +129,35 @@ static void start_trials(struct judge *j)
     trials_start(&j->trials, &j->c->scratch, j->kernel, guards.at, guards.n);
 }
 
-// Ask whether conditions cover all sizes for which `own` holds: of isl, if sizes
-// that are tried do not show that they do not.
+// Return whether one of some conditions is proved to hold for all sizes for which
+// `own` does.
+static bool is_implied(struct judge *j, struct ir_expr *own,
+                       struct ir_expr *const *others, size_t n)
+{
+    struct arena *a = &j->c->scratch;
+    struct arena_mark here = arena_mark(a);
+    struct ir_kernel sizes = {.params = j->kernel->params,
+                              .where = j->kernel->where};
+    struct facts f;
+    bool found = false;
+    if (own)
+        vec_push(a, &sizes.guard, own);
+    facts_start(&f, a, &sizes);
+    for (size_t i = 0; i < n && !found; i++)
+        found = facts_decide(&f, others[i]) == TRUTH_TRUE;
+    arena_release(a, here);
+    return found;
+}
+
+// Ask whether conditions cover all sizes for which `own` holds: of isl, if neither
+// sizes that are tried show that they do not, nor one of them alone does.
 static bool covers(struct judge *j, struct ir_expr *own,
                    struct ir_expr *const *others, size_t n)
 {
     if (trials_leave(&j->trials, own, others, n))
         return false;
+    if (is_implied(j, own, others, n))
+        return true;
     if (!j->ctx) {
         j->ctx = isl_ctx_alloc();
         isl_options_set_on_error(j->ctx, ISL_ON_ERROR_CONTINUE);

@@ -46,6 +46,17 @@ static struct domain_path copy_path(const struct depend_nest *w)
     return path;
 }
 
+// Return the indices of an access, to be read under what is known here.
+static struct depend_reading *note_reading(struct depend_nest *w)
+{
+    struct depend_reading *r =
+        arena_new(w->pass->scratch, struct depend_reading);
+    if (!w->noted || !facts_are_same(&w->facts, w->noted))
+        w->noted = facts_copy(&w->facts);
+    r->facts = w->noted;
+    return r;
+}
+
 // Remember an access to an array that outlives an iteration.
 static void add_access(struct depend_nest *w, const struct ir_buffer *buffer,
                        struct ir_expr **index, struct span span, bool writes,
@@ -61,7 +72,7 @@ static void add_access(struct depend_nest *w, const struct ir_buffer *buffer,
     x.is_atomic = is_atomic;
     x.index = index;
     x.path = copy_path(w);
-    depend_read_radices(w, &x);
+    x.reading = note_reading(w);
     vec_push(w->pass->scratch, &w->accesses, x);
 }
 

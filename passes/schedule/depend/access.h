@@ -21,7 +21,15 @@ struct depend_radix {
     struct ir_expr *of; // the expression
     struct affine base; // what does not vary
     bool negated;       // the digits count downwards
+    bool is_whole;      // there is no rest
     struct VEC(struct depend_digit) digits;
+};
+
+// The indices of an access as such numbers, read when they are asked for.
+struct depend_reading {
+    const struct facts *facts; // at the place of the access
+    bool is_read;
+    struct VEC(struct depend_radix) radices; // the indices, then parts of them
 };
 
 // A read or a write of an element.
@@ -34,14 +42,15 @@ struct depend_access {
     bool in_init;            // of the stage
     struct ir_expr **index;  // in terms of loops and sizes
     struct domain_path path; // around, from the kernel's body down
-    struct VEC(struct depend_radix) radices; // the indices, then parts of them
+    struct depend_reading *reading;
 };
 
 // A nest and what it accesses, in the order of execution.
 struct depend_nest {
     struct pass *pass;
     struct facts facts;
-    struct map values;       // what lets and iteration variables stand for
+    const struct facts *noted; // what was known at the newest access, or NULL
+    struct map values;         // what lets and iteration variables stand for
     struct map varying;      // variables that may differ between two iterations
     struct map inner;        // arrays and scalars declared inside the loops
     struct domain_path path; // around the place being walked
@@ -67,10 +76,6 @@ void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
 
 // Walk the whole kernel, as a nest in no loop.
 void depend_walk_all(struct depend_nest *w, struct pass *p);
-
-// Read the indices of an access as numbers in mixed radix, under the facts at
-// its place.
-void depend_read_radices(struct depend_nest *w, struct depend_access *x);
 
 // Expressions that have one value in two accesses of one element.
 struct depend_known VEC(struct ir_expr *);

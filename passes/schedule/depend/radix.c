@@ -9,6 +9,10 @@
 // Two accesses agree on a digit if the parts that do not vary are equal, and the
 // weights of it and of the digits in front.  A digit that both make of the same
 // expression determines that.  What is not proved is not known.
+//
+//   C[i, 8 * j + k - n * i % 8]           determines i, and so j and k
+//
+// What one index determines does not vary in the others.
 
 #include "passes/schedule/depend/access.h"
 
@@ -17,24 +21,35 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-// Return whether two iterations may see different values of an expression.
-static bool varies(const struct depend_nest *w, struct ir_expr *x)
+// How an index is read.
+struct reader {
+    struct depend_nest *nest;
+    const struct facts *facts;        // at its place
+    const struct depend_known *known; // does not vary
+};
+
+// Return whether two iterations may see different values of an expression; not
+// of the known variables.
+static bool varies(const struct depend_nest *w, const struct depend_known *k,
+                   struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
-        if (e->op == OP_var && map_has(&w->varying, e->u.var))
+        if (e->op == OP_var && map_has(&w->varying, e->u.var) &&
+            !depend_is_known(k, e->u.var))
             return true;
     return ir_flags(x) & (OP_READS | OP_WRITES);
 }
 
 // Split a term into its weight and the one atom that varies.
 // Returns false if none does, or several do.
-static bool take_digit(struct depend_nest *w, const struct affine_term *t,
+static bool take_digit(const struct reader *r, const struct affine_term *t,
                        struct depend_digit *out)
 {
     *out = (struct depend_digit){.weight = {.factor = t->factor}};
-    out->weight.atoms = arena_array(w->pass->scratch, struct ir_expr *, t->n);
+    out->weight.atoms =
+        arena_array(r->nest->pass->scratch, struct ir_expr *, t->n);
     for (uint32_t i = 0; i < t->n; i++) {
-        if (!varies(w, t->atoms[i]))
+        if (!varies(r->nest, r->known, t->atoms[i]))
             out->weight.atoms[out->weight.n++] = t->atoms[i];
         else if (out->value)
             return false;
@@ -45,43 +60,42 @@ static bool take_digit(struct depend_nest *w, const struct affine_term *t,
 }
 
 // Return whether 0 <= rest < weight is proved.
-static bool fits_below(struct depend_nest *w, const struct affine *rest,
+static bool fits_below(const struct reader *r, const struct affine *rest,
                        const struct affine_term *weight)
 {
-    struct arena *a = w->pass->scratch;
+    struct arena *a = r->nest->pass->scratch;
     struct affine one = affine_number(1), room;
     room = affine_scale(a, &one, weight);
     room = affine_add(a, &room, -1, rest);
     affine_offset(&room, -1);
-    return facts_nonnegative(&w->facts, rest) &&
-           facts_nonnegative(&w->facts, &room);
+    return facts_nonnegative(r->facts, rest) &&
+           facts_nonnegative(r->facts, &room);
 }
 
 // Return whether a weight is not 0: each value of a digit is another number.
-static bool counts(const struct depend_nest *w,
-                   const struct affine_term *weight)
+static bool counts(const struct reader *r, const struct affine_term *weight)
 {
     struct affine one = affine_number(1);
-    struct affine least = affine_scale(w->pass->scratch, &one, weight);
+    struct affine least = affine_scale(r->nest->pass->scratch, &one, weight);
     affine_offset(&least, -1);
-    return !weight->n || facts_nonnegative(&w->facts, &least);
+    return !weight->n || facts_nonnegative(r->facts, &least);
 }
 
 // Move the leading digit of `rest` to `out`; false if none is leading.
-static bool next_digit(struct depend_nest *w, struct affine *rest,
+static bool next_digit(const struct reader *r, struct affine *rest,
                        struct depend_radix *out)
 {
-    struct arena *a = w->pass->scratch;
+    struct arena *a = r->nest->pass->scratch;
     for (size_t i = 0; i < rest->terms.n; i++) {
         struct depend_digit d;
         struct affine zero = affine_number(0), without = *rest;
-        if (!take_digit(w, &rest->terms.at[i], &d))
+        if (!take_digit(r, &rest->terms.at[i], &d))
             continue;
         struct affine one = affine_number(1);
         struct affine term = affine_scale(a, &one, &rest->terms.at[i]);
         without = affine_add(a, &without, -1, &term);
-        if (without.terms.n ? !fits_below(w, &without, &d.weight)
-                            : without.constant != 0 || !counts(w, &d.weight))
+        if (without.terms.n ? !fits_below(r, &without, &d.weight)
+                            : without.constant != 0 || !counts(r, &d.weight))
             continue;
         vec_push(a, &out->digits, d);
         *rest = affine_add(a, &without, 1, &zero);
@@ -91,58 +105,69 @@ static bool next_digit(struct depend_nest *w, struct affine *rest,
 }
 
 // Return an index as digits.
-static struct depend_radix radix_of(struct depend_nest *w, struct ir_expr *x)
+static struct depend_radix radix_of(const struct reader *r, struct ir_expr *x)
 {
-    struct arena *a = w->pass->scratch;
+    struct arena *a = r->nest->pass->scratch;
     struct affine all = affine_of(a, x), rest = affine_number(0);
     struct affine one = affine_number(1);
-    struct depend_radix r = {.of = x, .base = affine_number(all.constant)};
+    struct depend_radix out = {.of = x, .base = affine_number(all.constant)};
     if (all.failed)
-        return r;
+        return out;
     for (size_t i = 0; i < all.terms.n; i++) {
         struct affine term = affine_scale(a, &one, &all.terms.at[i]);
-        bool moves = varies(w, affine_expr(a, &term, type_scalar(TYPE_int)));
-        struct affine *to = moves ? &rest : &r.base;
+        bool moves = varies(r->nest, r->known,
+                            affine_expr(a, &term, type_scalar(TYPE_int)));
+        struct affine *to = moves ? &rest : &out.base;
         *to = affine_add(a, to, 1, &term);
     }
     struct affine zero = affine_number(0);
-    r.negated = rest.terms.n && rest.terms.at[0].factor < 0;
-    if (r.negated)
+    out.negated = rest.terms.n && rest.terms.at[0].factor < 0;
+    if (out.negated)
         rest = affine_add(a, &zero, -1, &rest);
-    while (rest.terms.n && next_digit(w, &rest, &r))
+    while (rest.terms.n && next_digit(r, &rest, &out))
         continue;
-    return r;
+    out.is_whole = !rest.terms.n;
+    return out;
 }
 
 // Return the radix of an expression, or NULL.
 static const struct depend_radix *find_radix(const struct depend_access *x,
                                              const struct ir_expr *of)
 {
-    for (size_t i = 0; i < x->radices.n; i++)
-        if (ir_expr_equal(x->radices.at[i].of, of))
-            return &x->radices.at[i];
+    const struct depend_reading *r = x->reading;
+    for (size_t i = 0; i < r->radices.n; i++)
+        if (ir_expr_equal(r->radices.at[i].of, of))
+            return &r->radices.at[i];
     return NULL;
 }
 
 // Add the radices of the expressions that may become known from radix `i` of
 // an access: what its quotients divide.
-static void add_parts(struct depend_nest *w, struct depend_access *x, size_t i)
+static void add_parts(const struct reader *reader,
+                      const struct depend_access *x, size_t i)
 {
-    for (size_t d = 0; d < x->radices.at[i].digits.n; d++) {
-        struct ir_expr *part = x->radices.at[i].digits.at[d].value;
+    struct depend_reading *r = x->reading;
+    for (size_t d = 0; d < r->radices.at[i].digits.n; d++) {
+        struct ir_expr *part = r->radices.at[i].digits.at[d].value;
         if (part->op != OP_div && part->op != OP_cast)
             continue;
         if (!find_radix(x, part->args[0]))
-            vec_push(w->pass->scratch, &x->radices, radix_of(w, part->args[0]));
+            vec_push(reader->nest->pass->scratch, &r->radices,
+                     radix_of(reader, part->args[0]));
     }
 }
 
-void depend_read_radices(struct depend_nest *w, struct depend_access *x)
+// Read the indices of an access, once.
+static void read_radices(struct depend_nest *w, const struct depend_access *x)
 {
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        vec_push(w->pass->scratch, &x->radices, radix_of(w, x->index[i]));
-    for (size_t i = 0; i < x->radices.n; i++)
-        add_parts(w, x, i);
+    struct depend_known none = {0};
+    struct depend_reading *r = x->reading;
+    struct reader reader = {w, r->facts, &none};
+    for (uint32_t i = 0; i < x->buffer->rank && !r->is_read; i++)
+        vec_push(w->pass->scratch, &r->radices, radix_of(&reader, x->index[i]));
+    for (size_t i = 0; i < r->radices.n && !r->is_read; i++)
+        add_parts(&reader, x, i);
+    r->is_read = true;
 }
 
 // Return whether an expression is among the known ones.
@@ -195,7 +220,8 @@ static void know_dividend(struct depend_nest *w, struct depend_known *k,
     vec_foreach_value(y, k) {
         enum ir_op other = x->op == OP_div ? OP_mod : OP_div;
         if (y->op == other && ir_expr_equal(x->args[0], y->args[0]) &&
-            ir_expr_equal(x->args[1], y->args[1]) && !varies(w, x->args[1])) {
+            ir_expr_equal(x->args[1], y->args[1]) &&
+            !varies(w, k, x->args[1])) {
             know(w, k, x->args[0]);
             return;
         }
@@ -249,15 +275,41 @@ static void know_consequences(struct depend_nest *w, struct depend_known *k,
         know(w, k, known->args[0]);
 }
 
+// Read the indices that have a rest again, given what is known; returns whether
+// that makes more known.
+static bool read_again(struct depend_nest *w, struct depend_known *k,
+                       const struct depend_access *x,
+                       const struct depend_access *y)
+{
+    size_t before = k->n;
+    struct reader of_x = {w, x->reading->facts, k};
+    struct reader of_y = {w, y->reading->facts, k};
+    for (uint32_t i = 0; i < x->buffer->rank && before; i++) {
+        if (x->reading->radices.at[i].is_whole &&
+            y->reading->radices.at[i].is_whole)
+            continue;
+        struct depend_radix in_x = radix_of(&of_x, x->index[i]);
+        struct depend_radix in_y = radix_of(&of_y, y->index[i]);
+        know_common(w, k, &in_x, &in_y);
+    }
+    return k->n > before;
+}
+
 struct depend_known depend_common(struct depend_nest *w,
                                   const struct depend_access *x,
                                   const struct depend_access *y)
 {
     struct depend_known known = {0};
+    size_t done = 0;
+    read_radices(w, x);
+    read_radices(w, y);
     for (uint32_t i = 0; i < x->buffer->rank; i++)
-        know_common(w, &known, &x->radices.at[i], &y->radices.at[i]);
-    for (size_t i = 0; i < known.n; i++)
-        know_consequences(w, &known, known.at[i], x, y);
+        know_common(w, &known, &x->reading->radices.at[i],
+                    &y->reading->radices.at[i]);
+    do {
+        for (; done < known.n; done++)
+            know_consequences(w, &known, known.at[done], x, y);
+    } while (read_again(w, &known, x, y));
     return known;
 }
 
