@@ -9,6 +9,7 @@
 #include "passes/schedule/advise.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/schedule/depend/depend.h"
 
@@ -17,6 +18,7 @@ enum { WARP = 32 };
 // How a nest is spread.
 struct spread {
     bool has_blocks, has_threads;  // loops of several iterations
+    bool has_warps;                // loops over whole warps, however many
     int64_t positions[AXIS_COUNT]; // of an axis; of an open extent WARP
     struct ir_stmt *block;         // the outermost loop over blocks
 };
@@ -34,6 +36,8 @@ static void add(struct spread *s, struct ir_stmt *loop)
     enum axis axis = loop->u.loop.axis;
     enum axis_kind kind = axis_kind(axis);
     int64_t n = extent_of(loop);
+    s->has_warps |= axis == AXIS_warp || axis == AXIS_warpgroup ||
+                    ir_attr_get(loop, MARK_tensorize);
     if (n == 1)
         return;
     s->has_blocks |= kind == AXIS_BLOCK;
@@ -142,7 +146,8 @@ static void warn_tiny(struct pass *p, const struct sched_item *schedule,
                       struct ir_stmt *nest, const struct spread *s)
 {
     int64_t threads = positions(s, AXIS_THREAD);
-    if (threads >= WARP || threads * positions(s, AXIS_BLOCK) < WARP ||
+    if (s->has_warps || threads >= WARP ||
+        threads * positions(s, AXIS_BLOCK) < WARP ||
         is_said(p, schedule, D_tiny_block))
         return;
     const char *name = s->block->u.loop.var->name;
