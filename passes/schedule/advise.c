@@ -79,26 +79,13 @@ static bool is_left_out(struct pass *p, struct ir_stmt *nest)
            !depend_carried(p, nest, AXIS_block_x, false, &conflict);
 }
 
-// Return whether a schedule was warned so before, for another instance.
-static bool is_said(const struct pass *p, const struct sched_item *schedule,
-                    enum diag_code code)
-{
-    for (size_t i = 0; i < p->diags->all.n; i++) {
-        const struct diag *d = &p->diags->all.at[i];
-        if (d->code == code && d->span.source == schedule->name.span.source &&
-            d->span.from == schedule->name.span.from)
-            return true;
-    }
-    return false;
-}
-
 // Warn of the outermost loop of a nest.
 static void warn_loop(struct pass *p, const struct sched_item *schedule,
                       struct ir_stmt *nest, enum diag_code code,
                       const char *axis)
 {
     const char *name = nest->u.loop.var->name;
-    if (is_said(p, schedule, code))
+    if (diag_was_said(p->diags, schedule->name.span, code))
         return;
     diag_warning(p->diags, schedule->name.span, code, name);
     diag_note(p->diags, nest->span, "`%s` is here", name);
@@ -148,7 +135,7 @@ static void warn_tiny(struct pass *p, const struct sched_item *schedule,
     int64_t threads = positions(s, AXIS_THREAD);
     if (s->has_warps || threads >= WARP ||
         threads * positions(s, AXIS_BLOCK) < WARP ||
-        is_said(p, schedule, D_tiny_block))
+        diag_was_said(p->diags, schedule->name.span, D_tiny_block))
         return;
     const char *name = s->block->u.loop.var->name;
     diag_warning(p->diags, schedule->name.span, D_tiny_block,

@@ -76,7 +76,8 @@ static bool check_long(const struct argp *argp, const char *command,
     if (!l.found)
         refuse(command, arena_printf(&arena, "--%s", name),
                cli_hint(&arena, &l.near));
-    bool is_next = l.found->arg && !arg[2 + n];
+    bool is_next =
+        l.found->arg && !arg[2 + n] && !(l.found->flags & OPTION_ARG_OPTIONAL);
     arena_reset(&arena);
     return is_next;
 }
