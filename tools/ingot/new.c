@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char placeholder[] = "my_kernel", folder_of_files[] = "new/";
+static const char placeholder[] = "my_kernel";
 
 // Return why a kernel and its functions in C cannot be called so, or NULL.
 static const char *fault_of(const char *name)
@@ -50,7 +50,7 @@ static int write_project(struct arena *a, const char *name)
     struct diag_list diags = {.arena = a};
     struct VEC(struct output) files = {0};
     for (const struct library_file *f = new_files; f->name; f++) {
-        const char *base = f->name + sizeof folder_of_files - 1;
+        const char *base = strchr(f->name, '/') + 1;
         const char *text = renamed(a, f->text, name);
         const char *path =
             arena_printf(a, "%s/%s", name, renamed(a, base, name));
