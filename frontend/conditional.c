@@ -57,6 +57,15 @@ static void declare_others(struct parser *p, struct definition *d)
     }
 }
 
+// Report a value behind `else` that depends on the element.
+static bool refuse_other(struct parser *p, const struct ir_expr *x,
+                         const struct element *e)
+{
+    diag_error(p->diags, x->span, D_conditional_other, e->name);
+    return diag_help(p->diags,
+                     "a choice between values is `condition ? a : b`");
+}
+
 // Parse `else x`, a value that does not depend on the element; NULL: there is
 // none.  False after an error.
 static bool parse_other(struct parser *p, const struct element *e,
@@ -71,7 +80,7 @@ static bool parse_other(struct parser *p, const struct element *e,
     ir_foreach_expr(x, *out)
         if (x->op == OP_load ||
             (x->op == OP_var && x->u.var->kind != VAR_param))
-            return diag_error(p->diags, x->span, D_conditional_other, e->name);
+            return refuse_other(p, x, e);
     return true;
 }
 

@@ -155,7 +155,10 @@ bool define_find_target(struct parser *p, const struct definition *d,
     const struct scope_entry *entry = scope_find(p, e->name);
     if (!entry) {
         scope_unknown(p, e->span, e->name);
-        diag_help(p->diags, "an intermediate array begins with `let`");
+        diag_help(p->diags,
+                  "a result is declared behind the parameters, `-> %s: "
+                  "f32[n]`; an intermediate array begins with `let`",
+                  e->name);
         return false;
     }
     if (entry->kind == ENTRY_VAR)
@@ -325,8 +328,11 @@ bool define_check_reads(struct parser *p, const struct definition *d,
     if (undefined) {
         diag_error(p->diags, undefined->span, D_no_value_yet,
                    undefined->u.buffer->name);
-        diag_help(p->diags, "declare it as a parameter, `inout`, to pass its "
-                            "values in");
+        diag_help(p->diags,
+                  "declare it as a parameter, `%s: %s[...] inout`, to pass its "
+                  "values in; a sum is `sum(k in K) ...`",
+                  undefined->u.buffer->name,
+                  type_name(undefined->u.buffer->elem));
         return false;
     }
     return true;

@@ -11,6 +11,8 @@
 #include "frontend/grids.h"
 #include "frontend/instance.h"
 #include "frontend/schedule.h"
+#include "ir/base/suggest.h"
+
 #include <string.h>
 
 // Parse a kernel and add it; equal names are reported.
@@ -40,17 +42,29 @@ static bool add_kernel(struct parser *p, struct program *out)
     return true;
 }
 
+static const char *const words[] = {"kernel", "schedule", "rule", "def",
+                                    "reduce"};
+enum { WORDS = sizeof words / sizeof *words };
+
+// Report what begins no item.
+static bool report_item(struct parser *p)
+{
+    struct suggest near = {.wanted = parse_peek(p, 0)->text};
+    parse_expect(p, "kernel", "or `schedule`, `rule`, `def`, `reduce`");
+    for (size_t i = 0; i < WORDS; i++)
+        suggest_offer(&near, words[i]);
+    return suggest_help(p->diags, &near);
+}
+
 // Step to the next line that begins with a word that begins an item.
 static void recover_item(struct parser *p)
 {
-    static const char *const words[] = {"kernel", "schedule", "rule", "def",
-                                        "reduce"};
     for (;; p->at++) {
         const struct token *t = parse_peek(p, 0);
         if (t->kind == TOKEN_END)
             return;
         bool at_start = p->at == 0 || t[-1].kind == TOKEN_NEWLINE;
-        for (size_t i = 0; at_start && i < sizeof words / sizeof *words; i++) {
+        for (size_t i = 0; at_start && i < WORDS; i++) {
             if (parse_is(p, words[i]))
                 return;
         }
@@ -68,8 +82,7 @@ static bool parse_item(struct parser *p, struct program *out)
         return true;
     if (parse_take(p, "reduce"))
         return reduce_declare(p);
-    parse_expect(p, "kernel", "or `schedule`, `rule`, `def`, `reduce`");
-    return false;
+    return report_item(p);
 }
 
 // Parse items up to the end of the file.

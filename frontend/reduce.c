@@ -66,11 +66,47 @@ bool reduce_is_next(const struct parser *p)
            strcmp(parse_peek(p, 3)->text, "in") == 0;
 }
 
+// Return how many operands the brackets have that come behind a name.
+static int operands_ahead(const struct parser *p)
+{
+    int depth = 0, n = 1;
+    for (size_t i = 1;; i++) {
+        const struct token *t = parse_peek(p, i);
+        if (t->kind == TOKEN_END || t->kind == TOKEN_NEWLINE)
+            return n;
+        if (t->kind != TOKEN_PUNCT)
+            continue;
+        depth += strchr("([", t->text[0]) != NULL;
+        depth -= strchr(")]", t->text[0]) != NULL;
+        if (depth == 0)
+            return n;
+        n += depth == 1 && t->text[0] == ',';
+    }
+}
+
+// Report a reduction that does not say over what; `max(a, b)` is a function.
+static bool report_bare(struct parser *p)
+{
+    const struct token *t = parse_peek(p, 0);
+    const struct builtin *b = find_builtin(t->text);
+    bool is_function = b && (b->op == OP_max || b->op == OP_min);
+    if ((!b && !is_arg(t->text) && !find_reducer(p, t->text)) ||
+        (is_function && operands_ahead(p) != 1))
+        return false;
+    diag_error(p->diags, t->span, D_reduction_bare, t->text);
+    diag_help(
+        p->diags,
+        "write the variable and its range in the brackets, and the operand "
+        "behind them: `%s(k in K) A[i, k]`",
+        t->text);
+    return true;
+}
+
 bool reduce_misplaced(struct parser *p)
 {
     bool is_scan = scan_is_next(p);
     if (!is_scan && !reduce_is_next(p))
-        return false;
+        return report_bare(p);
     const struct token *t = parse_peek(p, 0);
     diag_error(p->diags, t->span, D_reduction_inside, t->text);
     if (p->at && strcmp(t[-1].text, "=") == 0)

@@ -77,6 +77,7 @@ static struct sched_expr *parse_word(struct parser *p, size_t first)
     if (t->kind != TOKEN_NAME) {
         diag_error(p->diags, t->span, D_expected_expression,
                    parse_described(p, t));
+        parse_foreign(p, "");
         return NULL;
     }
     const char *name = parse_name(p, "a value");
@@ -193,6 +194,19 @@ static struct sched_expr *parse_part(struct parser *p, size_t first,
     return x;
 }
 
+// Report a call of a member: nothing here is an object.
+static bool check_no_method(struct parser *p, const char *name)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (!parse_is(p, "("))
+        return true;
+    diag_error(p->diags, t->span, D_statement_goes_on, parse_described(p, t));
+    return diag_help(p->diags,
+                     "there are no methods: what it works on is an argument, "
+                     "`%s(C.i, ...)`",
+                     name);
+}
+
 // Parse a primary and what stands behind it.
 static struct sched_expr *parse_postfix(struct parser *p)
 {
@@ -204,7 +218,7 @@ static struct sched_expr *parse_postfix(struct parser *p)
         } else if (parse_take(p, ".")) {
             const char *name = parse_name(p, "a loop or a stage");
             struct sched_expr *base = x;
-            if (!name)
+            if (!name || !check_no_method(p, name))
                 return NULL;
             x = schedule_expr_new(p, first, SCHED_member);
             x->name = name;

@@ -76,6 +76,19 @@ static void evaluate_operands(struct emitter *e, const struct ir_expr *x,
             emit_convert(e, call->type, x->type, emit_value(e, x->args[i]));
 }
 
+// Report a function of libdevice without libdevice: once, not for each variant.
+static void report_no_libdevice(struct emitter *e, const struct ir_expr *x)
+{
+    if (diag_was_said(e->diags, x->span, D_no_libdevice))
+        return;
+    diag_error(e->diags, x->span, D_no_libdevice, ir_op_info(x->op)->name,
+               type_name(x->type));
+    diag_help(
+        e->diags,
+        "install the CUDA toolkit, let tools/setup fetch its part, or name "
+        "a folder with nvvm/libdevice by --cuda or INGOT_CUDA");
+}
+
 LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x)
 {
     const struct math_row *row = &rows[x->op];
@@ -87,8 +100,7 @@ LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x)
     call.type = (struct type){is_double ? TYPE_f64 : TYPE_f32, x->type.lanes};
     emit_need_ptx(e, is_fast ? row->ptx : 0);
     if (strncmp(call.name, "__nv_", 5) == 0 && !e->options->libdevice)
-        diag_error(e->diags, x->span, D_no_libdevice, ir_op_info(x->op)->name,
-                   type_name(x->type));
+        report_no_libdevice(e, x);
     evaluate_operands(e, x, &call);
     LLVMValueRef v = emit_each_lane(e, call.type, call_lane, &call);
     return emit_convert(e, x->type, call.type, v);

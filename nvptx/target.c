@@ -25,6 +25,18 @@ bool nvptx_target_in(const struct nvptx_target *target, const char *set)
     return arch_set_has(set, target->number, target->kind);
 }
 
+// Say which architectures there are.
+static void help_all(struct diag_list *diags)
+{
+    struct buf text = {0};
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&text, "%s%s", i ? ", " : "", all[i].name);
+    diag_help(diags, "the architectures: %s", text.data);
+    buf_free(&text);
+}
+
 // Report that no architecture has that name.
 static void report_unknown(const char *name, struct span span,
                            struct diag_list *diags)
@@ -35,7 +47,10 @@ static void report_unknown(const char *name, struct span span,
     for (size_t i = 0; i < n; i++)
         suggest_offer(&near, all[i].name);
     diag_error(diags, span, D_unknown_architecture, name);
-    suggest_help(diags, &near);
+    if (suggest_any(&near))
+        suggest_help(diags, &near);
+    else
+        help_all(diags);
 }
 
 const struct nvptx_target *nvptx_target_find_at(const char *name,

@@ -114,6 +114,16 @@ bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
     return false;
 }
 
+bool diag_was_said(const struct diag_list *d, struct span span,
+                   enum diag_code code)
+{
+    vec_foreach(one, &d->all)
+        if (one->code == code && one->span.source == span.source &&
+            one->span.from == span.from)
+            return true;
+    return false;
+}
+
 const char *diag_severity_text(enum diag_severity severity)
 {
     switch (severity) {

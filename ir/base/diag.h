@@ -75,6 +75,10 @@ bool diag_warning(struct diag_list *d, struct span span, enum diag_code code,
 bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
                  ...);
 
+// Return whether a diagnostic of that code begins at that place already.
+bool diag_was_said(const struct diag_list *d, struct span span,
+                   enum diag_code code);
+
 // Report what another list has, as far as there is room.
 void diag_append(struct diag_list *d, const struct diag_list *more);
 

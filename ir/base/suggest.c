@@ -2,8 +2,11 @@
 
 #include "ir/base/suggest.h"
 
+#include "ir/base/foreign.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 63 };
 
@@ -51,8 +54,9 @@ void suggest_offer(struct suggest *s, const char *candidate)
     if (n > LONGEST || m > LONGEST)
         return;
     int most = n / 3 > 1 ? n / 3 : 1;
-    int dist = distance(s->wanted, n, candidate, m);
-    if (dist > most || dist >= n)
+    bool is_case = strcasecmp(s->wanted, candidate) == 0;
+    int dist = is_case ? 0 : distance(s->wanted, n, candidate, m);
+    if (dist > most || (dist >= n && !is_case))
         return;
     for (int i = 0; i < s->n; i++) {
         if (strcmp(s->names[i], candidate) == 0)
@@ -83,8 +87,11 @@ void suggest_text(const struct suggest *s, char *out, size_t size)
 bool suggest_help(struct diag_list *diags, const struct suggest *s)
 {
     char text[256];
+    const char *own = foreign_help(FOREIGN_WORD, s->wanted);
     suggest_text(s, text, sizeof text);
-    if (suggest_any(s))
+    if (own)
+        diag_help(diags, "%s", own);
+    else if (suggest_any(s))
         diag_help(diags, "did you mean %s?", text);
     return false;
 }

@@ -4,6 +4,8 @@
 
 #include "ir/text/lex.h"
 
+#include "ir/base/foreign.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -130,6 +132,16 @@ static void set_value(struct lexer *l, struct token *t, bool is_hex)
         diag_error(l->diags, t->span, D_number_too_large, t->text);
 }
 
+// Say what to write for a number with a suffix of C.
+static void help_suffix(struct lexer *l, size_t from, size_t end)
+{
+    if (strspn(l->source->text + end, "fFhHuUlL") >= l->at - end)
+        diag_help(l->diags,
+                  "write `%.*s`: numbers have no suffix, they take the type of "
+                  "what they meet",
+                  (int)(end - from), l->source->text + from);
+}
+
 // Read a number.
 static void lex_number(struct lexer *l)
 {
@@ -147,9 +159,10 @@ static void lex_number(struct lexer *l)
     size_t end = l->at;
     skip_word(l);
     struct token *t = push(l, is_float ? TOKEN_FLOAT : TOKEN_INT, from);
-    if (l->at > end || (is_hex && end == from + 2))
+    if (l->at > end || (is_hex && end == from + 2)) {
         diag_error(l->diags, t->span, D_bad_number, t->text);
-    else
+        help_suffix(l, from, end);
+    } else
         set_value(l, t, is_hex);
 }
 
@@ -189,6 +202,21 @@ static bool begins_token(unsigned char c)
     return isalnum(c) || c == '_';
 }
 
+// Say what to write for a character of another language, and step over what it
+// begins: the rest of the line of `#`, a string up to its end.
+static void help_character(struct lexer *l, size_t from)
+{
+    char text[2] = {l->source->text[from], 0};
+    const char *help = foreign_help(FOREIGN_TOKEN, text);
+    if (!help)
+        return;
+    diag_help(l->diags, "%s", help);
+    while (peek(l, 0) && peek(l, 0) != '\n' &&
+           peek(l, 0) != (unsigned char)*text)
+        l->at++;
+    l->at += peek(l, 0) == (unsigned char)*text;
+}
+
 // Read an operator or a bracket; false if nesting is too deep.
 static bool lex_punct(struct lexer *l)
 {
@@ -212,6 +240,7 @@ static bool lex_punct(struct lexer *l)
         l->at++;
     l->at += l->at == from;
     diag_error(l->diags, span_from(l, from), D_bad_character);
+    help_character(l, from);
     return true;
 }
 

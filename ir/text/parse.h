@@ -85,6 +85,9 @@ bool parse_is(const struct parser *p, const char *text);
 bool parse_take(struct parser *p, const char *text);
 // Step over the next token; report E0201 if it is not that.
 bool parse_expect(struct parser *p, const char *text, const char *where);
+// Say with the newest diagnostic what to write for the next token, if it is one of
+// another language (foreign.def) where `wanted` was; false if it is none.
+bool parse_foreign(struct parser *p, const char *wanted);
 // Return how a message calls a token: "`x`", "the end of the line" ...
 const char *parse_described(struct parser *p, const struct token *t);
 // Step over a name and return it; report E0202 and return NULL otherwise.

@@ -9,6 +9,8 @@
 #include "ir/build.h"
 #include "ir/layout.h"
 
+#include <string.h>
+
 bool parse_type(struct parser *p, struct type *out)
 {
     struct span span = parse_peek(p, 0)->span;
@@ -22,13 +24,27 @@ bool parse_type(struct parser *p, struct type *out)
     return suggest_help(p->diags, &s);
 }
 
+// Parse a number of type `int`; say where a size that is not known is declared.
+static struct ir_expr *parse_one_size(struct parser *p, const char *what)
+{
+    const struct token *t = parse_peek(p, 0);
+    bool is_new = t->kind == TOKEN_NAME && !scope_find(p, t->text) &&
+                  strchr(",]", *t[1].text) && !parse_is_static(p);
+    struct ir_expr *x = parse_typed(p, type_scalar(TYPE_int), what);
+    if (!x && is_new)
+        diag_help(p->diags,
+                  "a size is a parameter in front of the arrays: `%s: int`",
+                  t->text);
+    return x;
+}
+
 // Parse comma-separated numbers of type `int` up to `]`.
 static bool parse_sizes(struct parser *p, const char *what,
                         struct ir_expr ***out, uint32_t *n)
 {
     struct VEC(struct ir_expr *) list = {0};
     while (!parse_is(p, "]")) {
-        struct ir_expr *x = parse_typed(p, type_scalar(TYPE_int), what);
+        struct ir_expr *x = parse_one_size(p, what);
         if (!x)
             return false;
         vec_push(p->arena, &list, x);

@@ -60,6 +60,9 @@ void parse_wrong_rank(struct parser *p, struct span span,
     if (parse_is(p, "["))
         diag_help(p->diags, "all indices stand in one bracket: `%s[i, j]`",
                   buffer->name);
+    else if (!rank && n)
+        diag_help(p->diags, "declare its shape: `%s: %s[n]`", buffer->name,
+                  type_name(buffer->elem));
 }
 
 // Return indices in the order of the array's dimensions.

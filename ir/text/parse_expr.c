@@ -2,6 +2,7 @@
 
 #include "ir/text/parse_expr.h"
 
+#include "ir/base/foreign.h"
 #include "ir/build.h"
 #include "ir/type.h"
 
@@ -79,6 +80,10 @@ static struct ir_expr *parse_axis_value(struct parser *p)
     const char *name = dotted(p);
     bool is_axis = axis_find(name, &axis) && axis_kind(axis) >= AXIS_BLOCK &&
                    !axis_is_cluster(axis);
+    if (!is_axis && foreign_help(FOREIGN_WORD, parse_peek(p, 0)->text)) {
+        scope_unknown(p, parse_peek(p, 0)->span, parse_peek(p, 0)->text);
+        return NULL;
+    }
     p->at += 3;
     if (is_axis && (!p->kernel || p->kernel->level >= LEVEL_grids))
         return ir_at(p->arena, ir_index_value(p->arena, axis),
@@ -108,6 +113,8 @@ static struct ir_expr *no_expression(struct parser *p)
     if (t->kind == TOKEN_PUNCT && p->at && t[-1].kind == TOKEN_NEWLINE)
         diag_help(p->diags, "to go on with a statement, end its line with `%s`",
                   t->text);
+    else
+        parse_foreign(p, "");
     return NULL;
 }
 
@@ -191,6 +198,17 @@ static bool count_operation(struct parser *p)
     return false;
 }
 
+// Report a word of another language behind an operand: `and`.
+static bool check_infix_word(struct parser *p)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind != TOKEN_NAME || !foreign_help(FOREIGN_INFIX, t->text))
+        return true;
+    diag_error(p->diags, t->span, D_statement_goes_on, parse_described(p, t));
+    parse_foreign(p, "");
+    return false;
+}
+
 // Parse a chain of infix operations that bind at least as tight as `least`.
 static struct ir_expr *parse_infix(struct parser *p, int least)
 {
@@ -205,7 +223,7 @@ static struct ir_expr *parse_infix(struct parser *p, int least)
         parse_leave(p);
         x[0] = x[1] ? parse_operation(p, op, 2, x, parse_span(p, first)) : NULL;
     }
-    return x[0];
+    return x[0] && check_infix_word(p) ? x[0] : NULL;
 }
 
 // Parse the arms of `c ? a : b` behind the question mark.

@@ -15,6 +15,20 @@ static void add_scalar(struct parser *p, const char *name, struct type type,
     vec_push(p->arena, &p->kernel->params, (struct ir_param){var, NULL});
 }
 
+// Step over the `:` behind the name of a parameter or a result.
+static bool expect_colon(struct parser *p, bool is_result)
+{
+    if (parse_expect(p, ":",
+                     is_result ? "behind the name of a result"
+                               : "behind the name of a parameter"))
+        return true;
+    diag_help(p->diags, is_result ? "write its name, its type and its shape: "
+                                    "`-> C: f32[n]`"
+                                  : "write the name in front of the type: "
+                                    "`n: int, A: f32[n]`");
+    return false;
+}
+
 // Parse one parameter or, if `is_result`, one result.
 static bool parse_param(struct parser *p, bool is_result)
 {
@@ -22,8 +36,7 @@ static bool parse_param(struct parser *p, bool is_result)
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, is_result ? "a result" : "a parameter");
     struct type type;
-    if (!name || !parse_expect(p, ":", "behind the name of a parameter") ||
-        !parse_type(p, &type))
+    if (!name || !expect_colon(p, is_result) || !parse_type(p, &type))
         return false;
     if (!parse_is(p, "[")) {
         if (is_result || type_is_storage(type)) {

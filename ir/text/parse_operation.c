@@ -177,6 +177,8 @@ static struct ir_expr *checked(struct parser *p, enum ir_op op, uint32_t n,
     if (ir_result_type(p->arena, op, n, types, &result, &wrong))
         return ir_at(p->arena, ir_call(p->arena, op, n, x), span);
     diag_error(p->diags, span, D_operand_types, wrong);
+    if (ir_op_info(op)->operands[0] == 'f' && type_is_integer(types[0]))
+        diag_help(p->diags, "convert it: `f32(...)`");
     help_convert(p, n, types);
     return NULL;
 }

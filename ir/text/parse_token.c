@@ -2,6 +2,7 @@
 
 #include "ir/text/parse.h"
 
+#include "ir/base/foreign.h"
 #include "ir/base/suggest.h"
 
 #include <string.h>
@@ -40,6 +41,37 @@ const char *parse_described(struct parser *p, const struct token *t)
     return arena_printf(p->arena, "`%s`", t->text);
 }
 
+// Return whether a comment stands between the newest token and the next one.
+static bool is_behind_comment(const struct parser *p)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (!p->at)
+        return false;
+    const char *text = t->span.source->text;
+    for (size_t i = t[-1].span.to; i + 1 < t->span.from; i++) {
+        if (text[i] == '/' && text[i + 1] == '/')
+            return true;
+    }
+    return false;
+}
+
+bool parse_foreign(struct parser *p, const char *wanted)
+{
+    const struct token *t = parse_peek(p, 0);
+    const char *before = p->at ? t[-1].text : "";
+    const char *texts[] = {arena_printf(p->arena, "%s%s", before, t->text),
+                           arena_printf(p->arena, "%s %s", wanted, t->text),
+                           t->text};
+    for (int kind = FOREIGN_INFIX; kind <= FOREIGN_TOKEN; kind++) {
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            const char *help = foreign_help((enum foreign_kind)kind, texts[i]);
+            if (help)
+                return diag_help(p->diags, "%s", help), true;
+        }
+    }
+    return false;
+}
+
 bool parse_expect(struct parser *p, const char *text, const char *where)
 {
     if (parse_take(p, text))
@@ -47,6 +79,9 @@ bool parse_expect(struct parser *p, const char *text, const char *where)
     const struct token *t = parse_peek(p, 0);
     diag_error(p->diags, t->span, D_expected, text, where,
                parse_described(p, t));
+    if (!parse_foreign(p, text) && is_behind_comment(p))
+        diag_help(p->diags,
+                  "`//` begins a comment; integers are divided by `/`");
     return false;
 }
 
@@ -58,6 +93,7 @@ const char *parse_name(struct parser *p, const char *what)
         return t->text;
     }
     diag_error(p->diags, t->span, D_expected_name, what, parse_described(p, t));
+    parse_foreign(p, "");
     return NULL;
 }
 
@@ -115,6 +151,7 @@ void parse_end_statement(struct parser *p)
     if (t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END || parse_is(p, "}"))
         return;
     diag_error(p->diags, t->span, D_statement_goes_on, parse_described(p, t));
+    parse_foreign(p, "");
     parse_recover(p);
 }
 

@@ -132,6 +132,11 @@ static void report(struct bounds *b, const struct access *x, uint32_t at,
     diag_note(d, x->buffer->span, "the shape of `%s` is %s", x->buffer->name,
               shape.data);
     report_example(b, wrong, x->buffer->shape[at], example);
+    if (x->buffer->role == ROLE_input)
+        diag_help(d,
+                  "where the element is not there, read another value: "
+                  "`condition ? %s[...] : ...`",
+                  x->buffer->name);
     buf_free(&shape);
     b->failed = true;
 }

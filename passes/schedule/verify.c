@@ -15,6 +15,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/tma_copy.h"
+#include "passes/schedule/advise.h"
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/rings.h"
 
@@ -164,27 +165,6 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
     return true;
 }
 
-// Warn of a nest whose threads are one block, though its outermost loop could
-// be blocks.
-static void warn_one_block(struct pass *p, const struct sched_item *schedule,
-                           struct ir_stmt *s, const struct axes *axes)
-{
-    struct depend_conflict conflict;
-    bool threads = false, blocks = false;
-    for (int i = 0; i < AXIS_COUNT; i++) {
-        threads |= axes->has[i] && axis_kind((enum axis)i) == AXIS_THREAD;
-        blocks |= axes->has[i] && axis_kind((enum axis)i) == AXIS_BLOCK;
-    }
-    if (!threads || blocks || s->kind != STMT_for ||
-        s->u.loop.axis != AXIS_serial || ir_is_int_const(s->u.loop.to, 1) ||
-        depend_carried(p, s, AXIS_block_x, false, &conflict))
-        return;
-    const char *name = s->u.loop.var->name;
-    diag_warning(p->diags, schedule->name.span, D_one_block, name);
-    diag_note(p->diags, s->span, "`%s` is here", name);
-    diag_help(p->diags, "spread it over blocks: `bind(%s, block.x)`", name);
-}
-
 bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
@@ -197,7 +177,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
             !check_blocks(p, schedule, body->at[i]) ||
             !check_bound(p, schedule, ir_alone(body->at[i])))
             return false;
-        warn_one_block(p, schedule, body->at[i], &axes);
+        schedule_advise(p, schedule, body->at[i]);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 
 #include "tools/ingot/cli.h"
 
+#include "ir/base/foreign.h"
 #include "ir/text.h"
 #include "nvptx/process.h"
 
@@ -329,6 +330,7 @@ void cli_take_file(const char **file, const char *arg, struct argp_state *state)
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = EXIT_USAGE;
+    cli_check_options(argp, argc, argv);
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
@@ -354,6 +356,9 @@ void cli_progress(const char *text)
 const char *cli_hint(struct arena *a, const struct suggest *s)
 {
     char text[256];
+    const char *own = foreign_help(FOREIGN_WORD, s->wanted);
+    if (own)
+        return arena_printf(a, ": %s", own);
     suggest_text(s, text, sizeof text);
     return suggest_any(s) ? arena_printf(a, "; did you mean %s?", text) : "";
 }

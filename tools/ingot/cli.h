@@ -82,7 +82,8 @@ bool cli_print(const struct buf *text);
 // Say on a terminal what takes time now; NULL removes it.
 void cli_progress(const char *text);
 
-// Return "; did you mean `a`?", or nothing if nothing is near.
+// Return "; did you mean `a`?", what to write for a word of another language
+// (ir/base/foreign.def), or nothing if nothing is near.
 const char *cli_hint(struct arena *a, const struct suggest *s);
 
 // Ask a compilation for the instances of --instance, before its files are added.
@@ -107,6 +108,10 @@ void cli_end(struct cli_compile *c);
 // Take the one file that a command has; a second one ends the process.
 void cli_take_file(const char **file, const char *arg,
                    struct argp_state *state);
+
+// Report an option that a command does not have, with what may be meant, and end
+// the process.
+void cli_check_options(const struct argp *argp, int argc, char **argv);
 
 // Run argp; usage errors end the process with EXIT_USAGE.
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);

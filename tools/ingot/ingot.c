@@ -40,8 +40,10 @@ static int unknown_command(const char *name)
     struct suggest s = {.wanted = name};
     for (int i = 0; i < COMMANDS; i++)
         suggest_offer(&s, commands[i].name);
+    bool is_file = strstr(name, ".ing") != NULL;
     fprintf(stderr, "ingot: unknown command `%s`%s\n", name,
-            cli_hint(&arena, &s));
+            is_file ? arena_printf(&arena, ": write `ingot build %s`", name)
+                    : cli_hint(&arena, &s));
     arena_reset(&arena);
     return EXIT_USAGE;
 }

@@ -57,6 +57,10 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_JSON: o->is_json = true; return 0;
     case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    case ARGP_KEY_END:
+        if (o->code.ptx_of)
+            cli_targets_take_ptx(&o->targets, o->code.ptx_of);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -8,10 +8,15 @@
 #include "tools/ingot/json.h"
 #include "tools/ingot/sass_print.h"
 
+#include <string.h>
+
 enum { KEY_SHOW_PTX = 4096, KEY_SASS, KEY_LINES, KEY_LOOP, KEY_BANKS };
 
 static const struct argp_option options[] = {
-    {"ptx", KEY_SHOW_PTX, 0, 0, "print the PTX", 0},
+    {"ptx", KEY_SHOW_PTX, "TARGET", OPTION_ARG_OPTIONAL,
+     "print the PTX; of a kernel file, that for TARGET, or leave it out for "
+     "`none`",
+     0},
     {"sass", KEY_SASS, 0, 0, "print the machine code, by nvdisasm", 0},
     {"lines", KEY_LINES, 0, 0,
      "print the machine code beside the lines of the source and the schedule; "
@@ -29,9 +34,11 @@ static const struct argp_option options[] = {
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct code_options *o = state->input;
-    (void)arg;
     switch (key) {
-    case KEY_SHOW_PTX: o->ptx = true; return 0;
+    case KEY_SHOW_PTX:
+        o->ptx_of = arg;
+        o->ptx = !arg || strcmp(arg, "none") != 0;
+        return 0;
     case KEY_SASS: o->sass = true; return 0;
     case KEY_LINES: o->lines = true; return 0;
     case KEY_LOOP: o->loop = true; return 0;

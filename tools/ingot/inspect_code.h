@@ -12,6 +12,7 @@
 // What the options say; give `code_argp` as a child parser whose input is this
 // struct.
 struct code_options {
+    const char *ptx_of; // the value of --ptx; NULL: none was given
     bool ptx, sass, lines, loop, banks;
 };
 extern const struct argp code_argp;

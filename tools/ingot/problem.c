@@ -45,6 +45,20 @@ static const struct problem_setting *find(const struct problem_setting *all,
     return NULL;
 }
 
+// Return "; it has `n` and `m`" of the parameters of a kind, or nothing.
+static const char *names_text(struct maker *m, bool is_array)
+{
+    const struct ir_kernel *k = m->problem->kernel;
+    const char *text = "";
+    for (size_t i = 0; i < k->params.n; i++) {
+        if ((k->params.at[i].buffer != NULL) == is_array)
+            text = arena_printf(m->arena, "%s%s `%s`", text,
+                                *text ? "," : "; it has",
+                                name_of(&k->params.at[i]));
+    }
+    return text;
+}
+
 // Refuse a setting of a name that is no parameter of the kind.
 static void check_name(struct maker *m, const struct problem_setting *s,
                        bool is_array)
@@ -60,7 +74,8 @@ static void check_name(struct maker *m, const struct problem_setting *s,
     }
     m->wrong = arena_printf(m->arena, "kernel `%s` has no %s `%s`%s", k->name,
                             is_array ? "array" : "size or scalar", s->name,
-                            cli_hint(m->arena, &near));
+                            suggest_any(&near) ? cli_hint(m->arena, &near)
+                                               : names_text(m, is_array));
 }
 
 // Refuse settings of what the kernel does not have.

@@ -96,6 +96,12 @@ static const struct nvptx_target *ptx_target(struct cli_targets *t,
                       : name);
 }
 
+void cli_targets_take_ptx(struct cli_targets *t, const char *name)
+{
+    t->ptx = ptx_target(t, name);
+    t->has_ptx = true;
+}
+
 // Return the milliseconds of --ptxas-timeout; ends the process if it is not a
 // positive number of seconds.
 static int64_t timeout(const char *text, struct argp_state *state)
@@ -128,10 +134,7 @@ static error_t take_ptx(int key, char *arg, struct argp_state *state)
     struct cli_targets *t = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = t; return 0;
-    case KEY_PTX:
-        t->ptx = ptx_target(t, arg);
-        t->has_ptx = true;
-        return 0;
+    case KEY_PTX: cli_targets_take_ptx(t, arg); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

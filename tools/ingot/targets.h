@@ -23,6 +23,10 @@ struct cli_targets {
 // first takes all options, the second all but --ptx.
 extern const struct argp cli_targets_argp, cli_machine_argp;
 
+// Ask for the PTX of an architecture, or `none`; the end of the process if there is no
+// such architecture.
+void cli_targets_take_ptx(struct cli_targets *t, const char *name);
+
 // Return the architecture with all that a GPU has, sm_90a for 90, or else the next
 // lower relative; NULL if there is none.
 const struct nvptx_target *targets_best(unsigned sm);

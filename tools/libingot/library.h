@@ -18,7 +18,8 @@ extern const struct library_file library_files[];
 
 // The same of docs/examples, "examples/split.ing", and of the comments that
 // the files of passes/schedule/primitives begin with, "primitives/split.c".
+// The files of tools/new, "new/main.c", which `ingot new` writes.
 // They are a part of the command, not of libingot.
-extern const struct library_file doc_examples[], doc_heads[];
+extern const struct library_file doc_examples[], doc_heads[], new_files[];
 
 #endif

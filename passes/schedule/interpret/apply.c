@@ -30,6 +30,28 @@ void interp_leave(struct interp *in)
     in->depth--;
 }
 
+// Report that what is assigned is no value.
+static bool refuse_nothing(struct interp *in, const struct sched_stmt *s)
+{
+    diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
+    return diag_help(in->pass->diags,
+                     "leave `%s =` out: the loops keep their names",
+                     s->names.at[0].text);
+}
+
+// Report that the call on the right gives another number of values.
+static bool refuse_tuple(struct interp *in, const struct sched_stmt *s,
+                         size_t n)
+{
+    diag_error(in->pass->diags, s->span, D_schedule_tuple,
+               (long long)s->names.n, (long long)n);
+    if (s->value->kind == SCHED_call && strcmp(s->value->name, "split") == 0)
+        diag_help(in->pass->diags,
+                  "`split` gives a loop for each factor, `_` among "
+                  "them, outermost first");
+    return false;
+}
+
 // Run `names = value`.
 static bool run_assign(struct interp *in, const struct sched_stmt *s)
 {
@@ -41,11 +63,9 @@ static bool run_assign(struct interp *in, const struct sched_stmt *s)
     if (!ok)
         return false;
     if (v.kind == VALUE_none)
-        return diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
+        return refuse_nothing(in, s);
     if (s->names.n > 1 && (v.kind != VALUE_list || v.list.n != s->names.n)) {
-        size_t n = v.kind == VALUE_list ? v.list.n : 1;
-        return diag_error(in->pass->diags, s->span, D_schedule_tuple,
-                          (long long)s->names.n, (long long)n);
+        return refuse_tuple(in, s, v.kind == VALUE_list ? v.list.n : 1);
     }
     for (size_t i = 0; i < s->names.n; i++) {
         const char *name = s->names.at[i].text;

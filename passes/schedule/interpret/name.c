@@ -76,6 +76,23 @@ static bool give(struct sched_value *out, enum sched_value_kind kind,
     return true;
 }
 
+// Say how a loop is named whose own name stands alone; false if there is none.
+static bool help_loop(struct interp *in, const char *name)
+{
+    ir_foreach_stmt(s, &in->pass->kernel->body) {
+        if (s->kind != STMT_stage)
+            continue;
+        struct ir_block loops = sched_loops(in->pass, s);
+        for (size_t i = 0; i < loops.n; i++)
+            if (strcmp(sched_name_of(loops.at[i]), name) == 0)
+                return diag_help(in->pass->diags,
+                                 "a loop is named by its stage: `%s.%s`",
+                                 sched_name_of(s), name),
+                       true;
+    }
+    return false;
+}
+
 bool interp_name(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out)
 {
@@ -99,7 +116,9 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < in->frame->names.n; i++)
         suggest_offer(&f.suggest, in->frame->names.at[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_name, x->name);
-    return suggest_help(in->pass->diags, &f.suggest);
+    if (!help_loop(in, x->name))
+        suggest_help(in->pass->diags, &f.suggest);
+    return false;
 }
 
 // A look for a loop around a stage.

@@ -286,11 +286,21 @@ static bool check_cluster(const struct sched_call *c, struct ir_stmt *loop,
                         (long long)all);
 }
 
+// Say how to make a loop short enough for its axis.
+static bool help_split(const struct sched_call *c, const struct ir_stmt *loop,
+                       const struct bound *b, int64_t most)
+{
+    return diag_help(c->pass->diags,
+                     "split it first: `i0, i1 = split(%s, _, %lld)`, then "
+                     "`bind(i0, block.x)` and `bind(i1, %s)`",
+                     loop->u.loop.var->name, (long long)most,
+                     axis_name(b->axis));
+}
+
 // Check the extent against the axis and the size of a block.
 static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
                          const struct bound *b)
 {
-    struct diag_list *diags = c->pass->diags;
     bool is_thread = axis_kind(b->axis) == AXIS_THREAD;
     const char *name = loop->u.loop.var->name;
     int64_t extent;
@@ -301,13 +311,14 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
             return check_grid(c, loop);
         sched_refuse(c, loop, "not a constant extent", D_bind_thread_extent,
                      name);
-        diag_help(diags, "split it first: `i0, i1 = split(%s, _, 256)`", name);
-        return false;
+        return help_split(c, loop, b, 256);
     }
-    if (extent > axis_most(b->axis))
-        return sched_refuse(c, loop, "too large", D_bind_extent, name,
-                            (long long)extent, axis_name(b->axis),
-                            (long long)axis_most(b->axis));
+    if (extent > axis_most(b->axis)) {
+        sched_refuse(c, loop, "too large", D_bind_extent, name,
+                     (long long)extent, axis_name(b->axis),
+                     (long long)axis_most(b->axis));
+        return help_split(c, loop, b, axis_most(b->axis) / 4);
+    }
     int64_t threads = all_threads(b, extent);
     if (is_thread && threads > THREADS_MOST)
         return sched_refuse(c, loop, "one too many", D_bind_threads,
