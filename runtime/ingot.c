@@ -14,27 +14,220 @@
  * launches take no lock.  `hot` points to it while it is the only one; with
  * several, the stream or the thread says which. */
 
-#ifndef _POSIX_C_SOURCE
+#ifdef _WIN32
+#define __USE_MINGW_ANSI_STDIO 1 /* formats of C11 with older C libraries */
+#elif !defined _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
 
 #include "ingot.h"
 
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-/* Off the path of a launch that works. */
-#define COLD __attribute__((cold))
+/* The same atomics in C11 and in C++17. */
+#ifdef __cplusplus
+#include <atomic>
+#define ATOMIC(type) std::atomic<type>
+using std::atomic_load;
+using std::atomic_load_explicit;
+using std::atomic_store;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+#else
+#include <assert.h>
+#include <stdatomic.h>
+#define ATOMIC(type) _Atomic(type)
+#endif
+
+/* Off the path of a launch that works; a function that formats as printf. */
+#if defined __GNUC__
+#define COLD                __attribute__((cold))
+#define FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define COLD
+#define FORMAT(text, first)
+#endif
+
+/* ---- The system ---------------------------------------------------------- */
+
+/* What differs between Windows and POSIX: locks, libraries, the clock, the
+ * process, names of files.  Paths are UTF-8. */
+#ifdef _WIN32
+
+typedef SRWLOCK mutex;
+
+static void mutex_init(mutex *lock)
+{
+    InitializeSRWLock(lock);
+}
+
+static void mutex_destroy(mutex *lock)
+{
+    (void)lock;
+}
+
+static void mutex_lock(mutex *lock)
+{
+    AcquireSRWLockExclusive(lock);
+}
+
+static void mutex_unlock(mutex *lock)
+{
+    ReleaseSRWLockExclusive(lock);
+}
+
+/* `path` as Windows takes it; "" if it is too long or not UTF-8. */
+static const wchar_t *wide(const char *path, wchar_t to[MAX_PATH])
+{
+    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, to,
+                             MAX_PATH))
+        *to = L'\0';
+    return to;
+}
+
+/* Opens the driver at `path`, or NVIDIA's in the folder of the system, where no
+ * other program can have put it; NULL if it cannot. */
+static void *open_library(const char *path)
+{
+    wchar_t name[MAX_PATH];
+
+    if (path)
+        return (void *)LoadLibraryW(wide(path, name));
+    return (void *)LoadLibraryExW(L"nvcuda.dll", NULL,
+                                  LOAD_LIBRARY_SEARCH_SYSTEM32);
+}
+
+/* The function `name` of a library; NULL if missing. */
+static void *function_of(void *library, const char *name)
+{
+    FARPROC found = GetProcAddress((HMODULE)library, name);
+    void *pointer;
+
+    memcpy(&pointer, &found, sizeof pointer);
+    return pointer;
+}
+
+/* Why open_library gave NULL, in `text` of `size` bytes. */
+static const char *library_error(const char *path, char *text, size_t size)
+{
+    unsigned long code = GetLastError();
+
+    snprintf(text, size, "%s: error %lu", path ? path : "nvcuda.dll", code);
+    return text;
+}
+
+/* Opens a file to be read; NULL if it cannot. */
+static FILE *open_file(const char *path)
+{
+    wchar_t name[MAX_PATH];
+
+    return _wfopen(wide(path, name), L"rbN");
+}
+
+/* Milliseconds of a clock that only goes forward. */
+static double clock_ms(void)
+{
+    LARGE_INTEGER now, each;
+
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&each);
+    return (double)now.QuadPart * 1e3 / (double)each.QuadPart;
+}
+
+static int process_id(void)
+{
+    return (int)GetCurrentProcessId();
+}
+
+#else
+
+typedef pthread_mutex_t mutex;
+
+static void mutex_init(mutex *lock)
+{
+    pthread_mutex_init(lock, NULL);
+}
+
+static void mutex_destroy(mutex *lock)
+{
+    pthread_mutex_destroy(lock);
+}
+
+static void mutex_lock(mutex *lock)
+{
+    pthread_mutex_lock(lock);
+}
+
+static void mutex_unlock(mutex *lock)
+{
+    pthread_mutex_unlock(lock);
+}
+
+/* Opens the driver at `path`, or the system's: the linker's, then that of
+ * Windows' Linux.  Never the unversioned name, which may be a stub.  NULL if it
+ * cannot; the last try is for the text of dlerror. */
+static void *open_library(const char *path)
+{
+    const char *name = path ? path : "libcuda.so.1";
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library && !path)
+        library =
+            dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The function `name` of a library; NULL if missing. */
+static void *function_of(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+/* Why open_library gave NULL, in `text` of `size` bytes. */
+static const char *library_error(const char *path, char *text, size_t size)
+{
+    (void)path;
+    snprintf(text, size, "%s", dlerror());
+    return text;
+}
+
+/* Opens a file to be read; NULL if it cannot. */
+static FILE *open_file(const char *path)
+{
+    return fopen(path, "rbe");
+}
+
+/* Milliseconds of a clock that only goes forward. */
+static double clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static int process_id(void)
+{
+    return (int)getpid();
+}
+
+#endif
 
 /* ---- Tables ------------------------------------------------------------- */
 
@@ -204,9 +397,10 @@ typedef int launch_kernel(void *, unsigned, unsigned, unsigned, unsigned,
 
 /* CUlaunchAttribute, all of whose values here are numbers. */
 struct launch_attribute {
-    int id, padding, value;
+    INGOT_ALIGNED(8) int id;
+    int padding, value;
     char unused[60];
-} __attribute__((aligned(8)));
+};
 
 /* CUlaunchConfig. */
 struct launch_config {
@@ -215,7 +409,7 @@ struct launch_config {
     struct launch_attribute *attributes;
     unsigned attribute_count;
 };
-typedef int launch_with(const void *, void *, void **, void **);
+typedef int launch_extended(const void *, void *, void **, void **);
 
 /* The driver's functions; NULL where optional and missing. */
 struct driver {
@@ -234,37 +428,37 @@ struct kernel {
 
 /* What is loaded in one context, or why nothing could be. */
 struct loaded {
-    struct loaded *next;      /* loaded before this one */
-    void *context;            /* the context ... */
-    unsigned long long id;    /* ... and its id; 0 where the driver has none */
-    void *module;             /* NULL after a failure */
-    launch_kernel *launch;    /* the driver's cuLaunchKernel ... */
-    launch_with *launch_with; /* ... and cuLaunchKernelEx, or NULL */
-    atomic_int status;        /* not OK: every use returns this ... */
-    atomic_bool is_stale;     /* the context is gone; skip it */
-    int sms;                  /* of the context's device */
-    struct ingot_load report; /* `contexts` unused */
-    char text[INGOT_TEXT_SIZE]; /* ... with this text */
-    struct kernel kernels[];    /* by entry */
+    struct loaded *next;   /* loaded before this one */
+    void *context;         /* the context ... */
+    unsigned long long id; /* ... and its id; 0 where the driver has none */
+    void *module;          /* NULL after a failure */
+    launch_kernel *launch; /* the driver's cuLaunchKernel ... */
+    launch_extended *launch_with; /* ... and cuLaunchKernelEx, or NULL */
+    ATOMIC(int) status;           /* not OK: every use returns this ... */
+    ATOMIC(bool) is_stale;        /* the context is gone; skip it */
+    int sms;                      /* of the context's device */
+    struct ingot_load report;     /* `contexts` unused */
+    char text[INGOT_TEXT_SIZE];   /* ... with this text */
+    struct kernel kernels[];      /* by entry */
 };
 
 /* A module.  `load_lock` is held to load, `text_lock` to touch the text, the
  * log and the text of a `struct loaded`. */
 struct ingot_module {
-    _Atomic(struct loaded *) hot;          /* the one to use, if only one */
-    _Atomic(struct loaded *) first;        /* newest of all */
+    ATOMIC(struct loaded *) hot;           /* the one to use, if only one */
+    ATOMIC(struct loaded *) first;         /* newest of all */
     const struct ingot_artifact *artifact; /* valid unless `failed` */
     const unsigned char *fatbin;           /* its bytes */
     unsigned char *owned;                  /* the same if read from a file */
     struct ingot_options options;
     enum ingot_status failed;      /* open failed with this */
-    atomic_int pid;                /* who opened the driver; 0: nobody yet */
+    ATOMIC(int) pid;               /* who opened the driver; 0: nobody yet */
     struct driver driver;          /* valid after `pid` */
-    _Atomic(void *) primary;       /* primary context, if retained */
+    ATOMIC(void *) primary;        /* primary context, if retained */
     int primary_device;            /* its device */
     int retains;                   /* how often */
-    pthread_mutex_t load_lock;     /* taken before ... */
-    pthread_mutex_t text_lock;     /* ... this one */
+    mutex load_lock;               /* taken before ... */
+    mutex text_lock;               /* ... this one */
     char text[INGOT_TEXT_SIZE];    /* of the last failure */
     char log[INGOT_LOG_SIZE];      /* of the last load */
     char messages[INGOT_LOG_SIZE]; /* what the driver writes while it loads */
@@ -319,9 +513,9 @@ static const char *nth(const char *strings, unsigned n)
 
 COLD const char *ingot_status_text(enum ingot_status status)
 {
-#define TEXT(name, code, text) text "\0"
-    const char *text = nth(INGOT_STATUS(TEXT), status);
-#undef TEXT
+#define STATUS_TEXT(name, code, text) text "\0"
+    const char *text = nth(INGOT_STATUS(STATUS_TEXT), status);
+#undef STATUS_TEXT
     return *text ? text : "unknown status";
 }
 
@@ -378,16 +572,16 @@ static bool has_forked(struct ingot_module *module)
 {
     int pid = atomic_load_explicit(&module->pid, memory_order_relaxed);
 
-    return pid && pid != getpid();
+    return pid && pid != process_id();
 }
 
 /* Records the formatted text, behind the artifact's name, as the module's
  * last.  Where `loaded` is not NULL and has no failure yet, this becomes its
  * failure for good.  Returns `status`.  After a fork nothing is recorded: the
  * lock may be held by a thread that no longer exists. */
-COLD __attribute__((format(printf, 4, 5))) static enum ingot_status
-fail(struct ingot_module *module, struct loaded *loaded,
-     enum ingot_status status, const char *format, ...)
+COLD FORMAT(4, 5) static enum ingot_status
+    fail(struct ingot_module *module, struct loaded *loaded,
+         enum ingot_status status, const char *format, ...)
 {
     char *text = module->text;
     va_list arguments;
@@ -395,7 +589,7 @@ fail(struct ingot_module *module, struct loaded *loaded,
 
     if (has_forked(module))
         return status;
-    pthread_mutex_lock(&module->text_lock);
+    mutex_lock(&module->text_lock);
     used =
         snprintf(text, INGOT_TEXT_SIZE / 2,
                  "%s: ", module->artifact ? module->artifact->name : "ingot");
@@ -408,7 +602,7 @@ fail(struct ingot_module *module, struct loaded *loaded,
         memcpy(loaded->text, text, INGOT_TEXT_SIZE);
         loaded->status = (int)status;
     }
-    pthread_mutex_unlock(&module->text_lock);
+    mutex_unlock(&module->text_lock);
     return status;
 }
 
@@ -416,9 +610,9 @@ fail(struct ingot_module *module, struct loaded *loaded,
 static void set_text(struct ingot_module *module, char *text, const char *from,
                      size_t size)
 {
-    pthread_mutex_lock(&module->text_lock);
+    mutex_lock(&module->text_lock);
     memcpy(text, from, size);
-    pthread_mutex_unlock(&module->text_lock);
+    mutex_unlock(&module->text_lock);
 }
 
 /* Fails as `loaded` failed before. */
@@ -426,7 +620,7 @@ COLD static enum ingot_status fail_again(struct ingot_module *module,
                                          const struct loaded *loaded)
 {
     set_text(module, module->text, loaded->text, INGOT_TEXT_SIZE);
-    return (enum ingot_status)loaded->status;
+    return (enum ingot_status)(int)loaded->status;
 }
 
 /* Fails because `call` gave `result`.  `loaded` is what this makes useless, or
@@ -449,8 +643,8 @@ COLD static enum ingot_status driver_failed(struct ingot_module *module,
 
 /* ---- The strict reader -------------------------------------------------- */
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "images and hosts of NVIDIA GPUs are little-endian");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "images and hosts of NVIDIA GPUs are little-endian");
 
 /* The number of `count` bytes, at most 8, at `p`. */
 static inline uint64_t number(const unsigned char *p, size_t count)
@@ -464,7 +658,7 @@ static inline uint64_t number(const unsigned char *p, size_t count)
 uint64_t ingot_hash(const void *bytes, size_t size)
 {
     const uint64_t m = 0xc6a4a7935bd1e995;
-    const unsigned char *p = bytes;
+    const unsigned char *p = (const unsigned char *)bytes;
     uint64_t h = size * m, k;
 
     for (; size >= 8; size -= 8, p += 8) {
@@ -642,7 +836,7 @@ static void *symbol(void *library, find_symbol *find, const char *name,
     memcpy(base, name, length);
     if (find)
         find(base, &found, version, 0, &ignored);
-    return found ? found : dlsym(library, name);
+    return found ? found : function_of(library, name);
 }
 
 /* Fills `driver` from `library`.  Returns NULL, or the name of a function that
@@ -655,7 +849,7 @@ static const char *resolve(struct driver *driver, void *library)
     static const uint16_t versions[] = {DRIVER(VERSION)};
 #undef NAME
 #undef VERSION
-    void *pointer = dlsym(library, "cuGetProcAddress_v2");
+    void *pointer = function_of(library, "cuGetProcAddress_v2");
     find_symbol *find;
     const char *name = names;
     size_t i;
@@ -670,40 +864,28 @@ static const char *resolve(struct driver *driver, void *library)
     return NULL;
 }
 
-/* Opens the driver that the options name, or the system's: the linker's, then
- * that of Windows' Linux.  Never the unversioned name, which may be a stub.
- * The last try is for the text of dlerror. */
-static void *open_library(const struct ingot_options *options)
-{
-    const char *path = options->driver ? options->driver : "libcuda.so.1";
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-    if (!library && !options->driver)
-        library =
-            dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
 /* Makes `module->driver` usable, unless it is.  The library stays open for
  * ever: the driver cannot be unloaded. */
 static enum ingot_status open_driver(struct ingot_module *module)
 {
+    char text[INGOT_TEXT_SIZE / 2];
     void *library;
     const char *missing;
     int result;
 
     if (module->pid)
         return INGOT_OK;
-    library = open_library(&module->options);
+    library = open_library(module->options.driver);
     if (!library)
-        return fail(module, NULL, INGOT_NO_DRIVER, "%s", dlerror());
+        return fail(module, NULL, INGOT_NO_DRIVER, "%s",
+                    library_error(module->options.driver, text, sizeof text));
     missing = resolve(&module->driver, library);
     if (missing)
         return fail(module, NULL, INGOT_OLD_DRIVER, "it lacks %s", missing);
     result = module->driver.cuInit(0);
     if (result)
         return driver_failed(module, NULL, "cuInit", result);
-    atomic_store(&module->pid, (int)getpid());
+    atomic_store(&module->pid, process_id());
     return INGOT_OK;
 }
 
@@ -735,7 +917,7 @@ static void *context_of(struct ingot_module *module, CUstream stream)
         return context;
     if (driver->cuCtxGetCurrent(&context))
         context = NULL;
-    return context ? context : module->primary;
+    return context ? context : atomic_load(&module->primary);
 }
 
 /* Makes `context` current, and loads legal while a stream is captured.
@@ -791,15 +973,6 @@ static bool next_image(const struct ingot_artifact *artifact, uint32_t sm,
     }
     *limit = best;
     return best;
-}
-
-/* Milliseconds of a clock that only goes forward. */
-static double clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 /* Keeps what the driver's compiler said, unless an attempt before did. */
@@ -863,10 +1036,11 @@ static int load_image(struct ingot_module *module, struct loaded *loaded,
                       uint32_t i)
 {
     const struct ingot_image *image = &module->artifact->images[i];
-    uint64_t start = i ? image[-1].offset + image[-1].size : CONTAINER_HEADER;
+    uint64_t start =
+        i ? image[-1].offset + image[-1].size : (uint64_t)CONTAINER_HEADER;
     uint64_t head[] = {CONTAINER_MAGIC, image->offset + image->size - start};
     uint64_t size = sizeof head + head[1];
-    unsigned char *copy = malloc(size);
+    unsigned char *copy = (unsigned char *)malloc(size);
     void *room = (void *)(uintptr_t)INGOT_LOG_SIZE;
     int options[] = {JIT_MESSAGES, JIT_MESSAGES_SIZE, JIT_ERRORS,
                      JIT_ERRORS_SIZE};
@@ -1117,8 +1291,8 @@ static enum ingot_status load(struct ingot_module *module, void *context,
                               unsigned long long id, struct loaded **loaded)
 {
     size_t count = module->artifact->entry_count;
-    struct loaded *made =
-        calloc(1, sizeof *made + count * sizeof *made->kernels);
+    struct loaded *made = (struct loaded *)calloc(
+        1, sizeof *made + count * sizeof *made->kernels);
     double start = clock_ms();
     enum ingot_status status;
     int mode, result;
@@ -1203,11 +1377,11 @@ COLD static enum ingot_status acquire(struct ingot_module *module,
         return module->failed;
     if (has_forked(module))
         return INGOT_FORKED;
-    pthread_mutex_lock(&module->load_lock);
+    mutex_lock(&module->load_lock);
     status = open_driver(module);
     if (!status)
         status = locate(module, wanted, loaded);
-    pthread_mutex_unlock(&module->load_lock);
+    mutex_unlock(&module->load_lock);
     return status;
 }
 
@@ -1319,9 +1493,8 @@ static int launch_by(const struct loaded *loaded, const struct launch *launch)
 {
     const struct kernel *kernel = &loaded->kernels[launch->entry];
     struct launch_attribute attributes[2];
-    struct launch_config config = {.shared = launch->shared,
-                                   .stream = launch->stream,
-                                   .attributes = attributes};
+    struct launch_config config = {
+        {0}, {0}, launch->shared, launch->stream, attributes, 0};
     int i;
 
     if (!loaded->launch_with)
@@ -1481,7 +1654,8 @@ static unsigned log_of(uint32_t power)
 }
 
 /* Has the array no elements? */
-static bool is_empty(const struct ingot_tensor *tensor, const int64_t *sizes)
+static bool has_no_elements(const struct ingot_tensor *tensor,
+                            const int64_t *sizes)
 {
     uint32_t d;
 
@@ -1571,7 +1745,7 @@ enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
         return fail(module, NULL, INGOT_MISALIGNED, "%s: not aligned to %d",
                     tensor->name, TENSOR_ALIGN);
     memset(map, 0, sizeof *map);
-    if (is_empty(tensor, sizes))
+    if (has_no_elements(tensor, sizes))
         return INGOT_OK;
     fault = tensor_fault(tensor, sizes, strides, bytes);
     if (fault)
@@ -1607,11 +1781,11 @@ static enum ingot_status read_file(struct ingot_module *module,
                                    const char *path, size_t *size)
 {
     size_t room = module->artifact->fatbin_size + 1;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = open_file(path);
     bool is_read;
 
     if (file)
-        module->owned = malloc(room);
+        module->owned = (unsigned char *)malloc(room);
     if (module->owned)
         *size = fread(module->owned, 1, room, file);
     is_read = module->owned && !ferror(file);
@@ -1635,7 +1809,7 @@ static enum ingot_status adopt(struct ingot_module *module,
     if (fault)
         return fail(module, NULL, INGOT_BAD_ARTIFACT, "%s", fault);
     module->artifact = artifact;
-    module->fatbin = source->bytes;
+    module->fatbin = (const unsigned char *)source->bytes;
     if (source->path) {
         if (read_file(module, source->path, &size))
             return INGOT_FILE;
@@ -1658,11 +1832,11 @@ static enum ingot_status open_source(struct ingot_module **module,
                                      const struct source *source,
                                      const struct ingot_options *options)
 {
-    *module = calloc(1, sizeof **module);
+    *module = (struct ingot_module *)calloc(1, sizeof **module);
     if (!*module)
         return INGOT_NO_MEMORY;
-    pthread_mutex_init(&(*module)->load_lock, NULL);
-    pthread_mutex_init(&(*module)->text_lock, NULL);
+    mutex_init(&(*module)->load_lock);
+    mutex_init(&(*module)->text_lock);
     if (options)
         (*module)->options = *options;
     return (*module)->failed = adopt(*module, artifact, source);
@@ -1709,8 +1883,8 @@ COLD void ingot_close(struct ingot_module *module)
         driver->cuDevicePrimaryCtxRelease_v2(module->primary_device);
     if (module->pid && driver->cuThreadExchangeStreamCaptureMode)
         driver->cuThreadExchangeStreamCaptureMode(&mode);
-    pthread_mutex_destroy(&module->load_lock);
-    pthread_mutex_destroy(&module->text_lock);
+    mutex_destroy(&module->load_lock);
+    mutex_destroy(&module->text_lock);
     free(module->owned);
     free(module);
 }
@@ -1728,10 +1902,10 @@ static const char *copy_text(struct ingot_module *module, const char *from,
     else if (!is_shared)
         from = ingot_status_text(INGOT_FORKED);
     if (is_shared)
-        pthread_mutex_lock(&module->text_lock);
+        mutex_lock(&module->text_lock);
     snprintf(to, size, "%s", from);
     if (is_shared)
-        pthread_mutex_unlock(&module->text_lock);
+        mutex_unlock(&module->text_lock);
     return to;
 }
 
@@ -1776,7 +1950,7 @@ COLD enum ingot_status ingot_entry_info(struct ingot_module *module,
     enum ingot_status status;
     size_t i;
 
-    _Static_assert(sizeof values == sizeof *kernel, "one attribute a field");
+    static_assert(sizeof values == sizeof *kernel, "one attribute a field");
     status = module ? acquire(module, &wanted, &loaded) : INGOT_INVALID;
     if (!status)
         status = check_entry(module, entry);

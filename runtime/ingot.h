@@ -222,10 +222,22 @@ struct ingot_tensor {
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
  * files that include this one, to share one; or INGOT_WEAK where one program is
  * linked of parts that bring the runtime each, as Go's packages do. */
-#if !defined(INGOT_API) && defined(INGOT_WEAK)
+#if defined INGOT_API
+#elif defined INGOT_WEAK && !defined _WIN32
 #define INGOT_API __attribute__((weak, visibility("hidden")))
-#elif !defined(INGOT_API)
+#elif defined INGOT_WEAK
+#define INGOT_API __attribute__((weak))
+#elif defined __GNUC__ && !defined _WIN32
 #define INGOT_API __attribute__((visibility("hidden")))
+#else
+#define INGOT_API
+#endif
+
+/* The alignment of a member, in bytes. */
+#ifdef __GNUC__
+#define INGOT_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#else
+#define INGOT_ALIGNED(bytes) __declspec(align(bytes))
 #endif
 
 /* ---- Opening and closing ------------------------------------------------ */
@@ -302,8 +314,8 @@ INGOT_API enum ingot_status ingot_available(struct ingot_module *module,
 
 /* A tensor map: a parameter of a kernel, whose bytes only the driver knows. */
 struct ingot_tensor_map {
-    uint64_t words[16];
-} __attribute__((aligned(64)));
+    INGOT_ALIGNED(64) uint64_t words[16];
+};
 
 /* Makes `*map` of the array at `array`, of sizes[d] elements in each dimension
  * d whose neighbours lie strides[d] elements apart; strides[0] is 1.  Takes

@@ -13,7 +13,7 @@
 
 /* What the runtime needs is exported, as a real driver does; what it can do
  * without, and cuFuncSetAttribute, only cuGetProcAddress_v2 finds. */
-#define API
+#define API    FAKE_API
 #define HIDDEN static
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -747,13 +747,10 @@ static const struct {
                ROW(cuLinkDestroy, 5050)};
 #undef ROW
 
-int cuGetProcAddress_v2(const char *name, void **function, int version,
-                        uint64_t flags, int *status);
-
 /* As measured: a version above the driver's is an error, one below the
  * symbol's finds nothing, suffixed names are unknown. */
-int cuGetProcAddress_v2(const char *name, void **function, int version,
-                        uint64_t flags, int *status)
+API int cuGetProcAddress_v2(const char *name, void **function, int version,
+                            uint64_t flags, int *status)
 {
     size_t i, length = strlen(name);
 

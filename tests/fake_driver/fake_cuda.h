@@ -11,6 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the library exports, and what only its own files see. */
+#ifdef _WIN32
+#define FAKE_API __declspec(dllexport)
+#define FAKE_HIDDEN
+#else
+#define FAKE_API
+#define FAKE_HIDDEN __attribute__((visibility("hidden")))
+#endif
+
 enum { FAKE_MAX = 8, FAKE_SMS = 132 };
 
 /* A kernel that images hold. */
@@ -82,31 +91,31 @@ struct fake {
 
 /* The one state, and the state at first and before each test: one sm_90 device with kernel
  * "vadd", no context. */
-struct fake *fake_state(void);
-void fake_reset(void);
+FAKE_API struct fake *fake_state(void);
+FAKE_API void fake_reset(void);
 
 /* How often `function` was called since the reset. */
-int fake_calls(const char *function);
+FAKE_API int fake_calls(const char *function);
 
 /* A context on `device`, not current. */
-void *fake_context_create(int device);
-void fake_context_destroy(void *context);
+FAKE_API void *fake_context_create(int device);
+FAKE_API void fake_context_destroy(void *context);
 
 /* As cudaDeviceReset and the next use: the same pointer, another context. */
-void fake_context_reset(void *context);
+FAKE_API void fake_context_reset(void *context);
 
 /* As cuDevicePrimaryCtxReset: the context is gone until it is retained. */
-void fake_primary_reset(int device);
+FAKE_API void fake_primary_reset(int device);
 
 /* Makes `context` current in this thread. */
-void fake_context_push(void *context);
+FAKE_API void fake_context_push(void *context);
 
 /* A stream of `context`. */
-void *fake_stream_create(void *context);
+FAKE_API void *fake_stream_create(void *context);
 
 /* This thread's capture mode, 0 at first, and number of pushed contexts. */
-int fake_capture_mode(void);
-int fake_depth(void);
+FAKE_API int fake_capture_mode(void);
+FAKE_API int fake_depth(void);
 
 /* ---- What the files of the library share -------------------------------- */
 
@@ -123,14 +132,13 @@ struct fake_config {
     unsigned count;
 };
 
-#define FAKE_HIDDEN __attribute__((visibility("hidden")))
-
-int cuGetErrorName(int result, const char **name);
-int cuGetErrorString(int result, const char **text);
-int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
-                   unsigned grid_z, unsigned block_x, unsigned block_y,
-                   unsigned block_z, unsigned shared,
-                   struct CUstream_st *stream, void **params, void **extra);
+FAKE_API int cuGetErrorName(int result, const char **name);
+FAKE_API int cuGetErrorString(int result, const char **text);
+FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
+                            unsigned grid_z, unsigned block_x, unsigned block_y,
+                            unsigned block_z, unsigned shared,
+                            struct CUstream_st *stream, void **params,
+                            void **extra);
 /* Its configuration is a fake_config. */
 FAKE_HIDDEN int cuLaunchKernelEx(const void *with, void *function,
                                  void **params, void **extra);

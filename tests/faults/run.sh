@@ -101,6 +101,21 @@ for seed in 1 2 3; do
 done
 file=vadd.ing
 
+# What `ingot doctor` says of the GPU: it must exit with $1, and its output hold $3.
+doctor() {
+  local got
+  FAKE_GPU=$2 "$INGOT" doctor --driver "$work/libcuda.so.1" >log 2>&1
+  got=$?
+  if [[ $got != "$1" ]] || ! grep -qF -- "$3" log; then
+    echo "FAIL: FAKE_GPU=$2 ingot doctor: exit $got instead of $1, wanted: $3"
+    cat log
+    failures=$((failures + 1))
+  fi
+}
+doctor 0 "" 'GPU 0      Fake GPU, sm_90'
+doctor 0 empty 'has no usable GPU'
+doctor 3 fail:cuMemcpyDtoH_v2 'does not give back what is copied to it'
+
 # No driver, and a library that is none.
 expect 0 "" 'on the CPU, evaluated: no NVIDIA driver' --driver "$work/missing.so"
 expect 3 "" 'there is no GPU to run on' --driver "$work/missing.so" --device gpu

@@ -3,8 +3,10 @@
 
 #include "tests/fake_driver/harness.h"
 
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 /* A module of a sample for sm_90, not loaded yet. */
 static struct ingot_module *opened(struct sample *sample, uint32_t flags)
@@ -433,6 +435,8 @@ static void a_fault_before_the_load_is_reported(void **state)
     ingot_close(module);
 }
 
+#ifndef _WIN32
+
 /* Runs in a forked child: 0 if launch, preload, text and close are as
  * documented. */
 static int check_child(struct ingot_module *module)
@@ -496,6 +500,8 @@ static void a_fork_before_is_fine_and_one_of_others_is_named(void **state)
     assert_true(says(module, "cuInit: CUDA error (3)"));
     close_balanced(module);
 }
+
+#endif
 
 static void rejections_are_recorded(void **state)
 {
@@ -568,8 +574,10 @@ int main(void)
         cmocka_unit_test(ordinary_errors_leave_the_module_usable),
         cmocka_unit_test(a_fault_poisons_and_the_first_is_reported_for_ever),
         cmocka_unit_test(a_fault_before_the_load_is_reported),
+#ifndef _WIN32
         cmocka_unit_test(a_fork_is_detected),
         cmocka_unit_test(a_fork_before_is_fine_and_one_of_others_is_named),
+#endif
         cmocka_unit_test(blocks_that_run_at_a_time_are_counted),
         cmocka_unit_test(rejections_are_recorded),
         cmocka_unit_test(long_names_are_cut_and_not_overrun),

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-enum { THREADS = 8, ROUNDS = 2000, CONTEXTS = 4 };
+enum { THREADS = 16, ROUNDS = 2000, CONTEXTS = 4 };
 
 /* What the threads of a test share, and what each has. */
 struct worker {

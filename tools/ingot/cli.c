@@ -88,6 +88,13 @@ const char *cli_stem(struct arena *a, const char *path)
                       dot && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+const char *cli_manifest(struct arena *a, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - path) : strlen(path);
+    return arena_printf(a, "%.*s.json", (int)n, path);
+}
+
 const char *cli_tuned(struct arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');

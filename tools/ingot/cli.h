@@ -34,6 +34,9 @@ bool cli_read(const char *path, struct buf *out, struct diag_list *diags);
 // Return the name of a source without folders and extension.
 const char *cli_stem(struct arena *a, const char *path);
 
+// Return the path of the manifest beside a fatbin.
+const char *cli_manifest(struct arena *a, const char *path);
+
 // Return the path of the records of tuning beside a source, NAME.tuned; NULL
 // if there is no such file.
 const char *cli_tuned(struct arena *a, const char *path);

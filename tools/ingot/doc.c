@@ -53,8 +53,7 @@ void doc_code(struct buf *out, const char *text)
     }
 }
 
-// Fill all sections.
-static void collect(struct doc *d)
+void doc_collect(struct doc *d)
 {
     for (int i = 0; i < DOC_SECTIONS; i++) {
         d->section = (enum doc_section)i;
@@ -89,9 +88,8 @@ static bool page(const struct doc_entry *e, struct buf *out)
     return !e->more || e->more(e, out);
 }
 
-// Append the pages of a name; `n` counts them.
-static bool pages(const struct doc *d, const char *wanted, size_t *n,
-                  struct buf *out)
+bool doc_pages(const struct doc *d, const char *wanted, size_t *n,
+               struct buf *out)
 {
     const char *bare = wanted + strspn(wanted, "-");
     wanted = *bare ? bare : wanted;
@@ -264,11 +262,11 @@ static int show(const struct request *r)
     size_t n = 0;
     int code = EXIT_DONE;
     bool ok = true;
-    collect(&d);
+    doc_collect(&d);
     if (r->is_markdown)
         ok = markdown(&d, &text);
     else if (r->name)
-        ok = pages(&d, r->name, &n, &text);
+        ok = doc_pages(&d, r->name, &n, &text);
     else
         contents(&d, &text);
     wrap(&out, &text);

@@ -48,6 +48,14 @@ struct doc_entry *doc_add(struct doc *d, const char *name, const char *form,
 #include "tools/ingot/doc_sections.def"
 #undef DOC_SECTION
 
+// Fill all sections of an empty one, whose arena is set.
+void doc_collect(struct doc *d);
+
+// Append the pages of a name, in any case of letters, as Markdown; `n` counts them.
+// Returns false after reporting why one cannot be made.
+bool doc_pages(const struct doc *d, const char *wanted, size_t *n,
+               struct buf *out);
+
 // Return the title of a section.
 const char *doc_title(enum doc_section section);
 

@@ -70,14 +70,6 @@ static bool is_fatbin(const struct buf *b)
     return b->n >= sizeof magic && memcmp(b->data, magic, sizeof magic) == 0;
 }
 
-// Return the path of the manifest beside a fatbin.
-static const char *manifest_path(struct arena *a, const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - path) : strlen(path);
-    return arena_printf(a, "%.*s.json", (int)n, path);
-}
-
 // Lower the kernels of a file.
 static bool lower(struct subject *s, const struct buf *text,
                   struct compile_options *o)
@@ -134,7 +126,7 @@ static bool read_files(struct subject *s)
         return ok;
     }
     s->fatbin = text;
-    const char *beside = manifest_path(&s->c->arena, path);
+    const char *beside = cli_manifest(&s->c->arena, path);
     return access(beside, F_OK) != 0 ||
            cli_read(beside, &s->manifest, &s->c->diags);
 }
@@ -149,7 +141,7 @@ static bool read_subject(struct subject *s)
         return true;
     struct inspect_file fatbin = {s->options->file, s->fatbin.data,
                                   s->fatbin.n};
-    struct inspect_file manifest = {manifest_path(a, s->options->file),
+    struct inspect_file manifest = {cli_manifest(a, s->options->file),
                                     s->manifest.data, s->manifest.n};
     if (!inspect_read(a, &fatbin, s->manifest.n ? &manifest : NULL,
                       &s->c->diags, &s->what))

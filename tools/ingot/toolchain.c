@@ -71,16 +71,30 @@ static bool map_file(const char *path, const void **bytes, size_t *size)
     return true;
 }
 
+// Write the path of libdevice in a folder.  Returns false if it is too long.
+static bool libdevice_in(const char *folder, char path[PATH_MAX])
+{
+    int n =
+        snprintf(path, PATH_MAX, "%s/nvvm/libdevice/libdevice.10.bc", folder);
+    return n > 0 && n < PATH_MAX;
+}
+
+const char *toolchain_libdevice_path(const struct toolchain *t, struct arena *a)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0; i < t->n; i++)
+        if (libdevice_in(t->folders[i], path) && access(path, R_OK) == 0)
+            return arena_printf(a, "%s", path);
+    return NULL;
+}
+
 void toolchain_libdevice(const struct toolchain *t, const void **bytes,
                          size_t *size)
 {
+    char path[PATH_MAX];
     *bytes = NULL;
     *size = 0;
-    for (size_t i = 0; i < t->n && !*bytes; i++) {
-        char path[PATH_MAX];
-        int n = snprintf(path, sizeof path, "%s/nvvm/libdevice/libdevice.10.bc",
-                         t->folders[i]);
-        if (n > 0 && (size_t)n < sizeof path)
+    for (size_t i = 0; i < t->n && !*bytes; i++)
+        if (libdevice_in(t->folders[i], path))
             map_file(path, bytes, size);
-    }
 }

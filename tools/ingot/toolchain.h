@@ -27,6 +27,10 @@ void toolchain_start(struct toolchain *t, const char *chosen);
 const char *toolchain_find(const struct toolchain *t, struct arena *a,
                            const char *name, struct diag_list *diags);
 
+// Return the path of libdevice, or NULL.
+const char *toolchain_libdevice_path(const struct toolchain *t,
+                                     struct arena *a);
+
 // Map the bitcode of libdevice, for as long as the process lives; its pages
 // are read only once a kernel needs them.  Sets NULL and 0 if there is none.
 void toolchain_libdevice(const struct toolchain *t, const void **bytes,
