@@ -39,6 +39,8 @@
         integer bits;                                                          \
     } ingot_##name;
 #else
+#include <string.h>
+
 /* In C++ they convert to CUDA's types, whose headers need not be included;
  * ingot_number_of and ingot_array_of make numbers, and pointers to numbers, of
  * those. */
@@ -58,7 +60,7 @@ template <class T> struct ingot_number;
         {                                                                      \
             T value;                                                           \
             static_assert(sizeof value == sizeof bits, "as many bits");        \
-            __builtin_memcpy((void *)&value, &bits, sizeof bits);              \
+            memcpy((void *)&value, &bits, sizeof bits);                        \
             return value;                                                      \
         }                                                                      \
     };                                                                         \
@@ -74,7 +76,7 @@ template <class T>
 inline typename ingot_number<T>::type ingot_number_of(const T &value)
 {
     typename ingot_number<T>::type number;
-    __builtin_memcpy(&number, (const void *)&value, sizeof number);
+    memcpy(&number, (const void *)&value, sizeof number);
     return number;
 }
 
@@ -221,8 +223,13 @@ struct ingot_tensor {
 /* The functions are each program's, and each shared library's, own: two
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
  * files that include this one, to share one; or INGOT_WEAK where one program is
- * linked of parts that bring the runtime each, as Go's packages do. */
+ * linked of parts that bring the runtime each, as Go's packages do; or
+ * INGOT_EXPORT where a shared library is to export them, as for Python. */
 #if defined INGOT_API
+#elif defined INGOT_EXPORT && defined _WIN32
+#define INGOT_API __declspec(dllexport)
+#elif defined INGOT_EXPORT
+#define INGOT_API __attribute__((visibility("default")))
 #elif defined INGOT_WEAK && !defined _WIN32
 #define INGOT_API __attribute__((weak, visibility("hidden")))
 #elif defined INGOT_WEAK
