@@ -39,8 +39,6 @@
         integer bits;                                                          \
     } ingot_##name;
 #else
-#include <string.h>
-
 /* In C++ they convert to CUDA's types, whose headers need not be included;
  * ingot_number_of and ingot_array_of make numbers, and pointers to numbers, of
  * those. */
@@ -49,6 +47,15 @@ template <class T> struct ingot_same<T, T> {
     typedef T type;
 };
 template <class T> struct ingot_number;
+
+template <class To, class From>
+inline void ingot_copy_bits(To *to, const From *from)
+{
+    static_assert(sizeof *to == sizeof *from, "as many bits");
+    for (size_t i = 0; i < sizeof *to; i++)
+        reinterpret_cast<unsigned char *>(to)[i] =
+            reinterpret_cast<const unsigned char *>(from)[i];
+}
 
 #define INGOT_NUMBER(name, integer, cuda)                                      \
     struct cuda;                                                               \
@@ -59,8 +66,7 @@ template <class T> struct ingot_number;
         operator T() const                                                     \
         {                                                                      \
             T value;                                                           \
-            static_assert(sizeof value == sizeof bits, "as many bits");        \
-            memcpy((void *)&value, &bits, sizeof bits);                        \
+            ingot_copy_bits(&value, &bits);                                    \
             return value;                                                      \
         }                                                                      \
     };                                                                         \
@@ -76,7 +82,7 @@ template <class T>
 inline typename ingot_number<T>::type ingot_number_of(const T &value)
 {
     typename ingot_number<T>::type number;
-    memcpy(&number, (const void *)&value, sizeof number);
+    ingot_copy_bits(&number, &value);
     return number;
 }
 
