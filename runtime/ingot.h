@@ -48,6 +48,15 @@ template <class T> struct ingot_same<T, T> {
 };
 template <class T> struct ingot_number;
 
+template <class To, class From>
+inline void ingot_copy_bits(To *to, const From *from)
+{
+    static_assert(sizeof *to == sizeof *from, "as many bits");
+    for (size_t i = 0; i < sizeof *to; i++)
+        reinterpret_cast<unsigned char *>(to)[i] =
+            reinterpret_cast<const unsigned char *>(from)[i];
+}
+
 #define INGOT_NUMBER(name, integer, cuda)                                      \
     struct cuda;                                                               \
     struct ingot_##name {                                                      \
@@ -57,8 +66,7 @@ template <class T> struct ingot_number;
         operator T() const                                                     \
         {                                                                      \
             T value;                                                           \
-            static_assert(sizeof value == sizeof bits, "as many bits");        \
-            __builtin_memcpy((void *)&value, &bits, sizeof bits);              \
+            ingot_copy_bits(&value, &bits);                                    \
             return value;                                                      \
         }                                                                      \
     };                                                                         \
@@ -74,7 +82,7 @@ template <class T>
 inline typename ingot_number<T>::type ingot_number_of(const T &value)
 {
     typename ingot_number<T>::type number;
-    __builtin_memcpy(&number, (const void *)&value, sizeof number);
+    ingot_copy_bits(&number, &value);
     return number;
 }
 
@@ -221,8 +229,13 @@ struct ingot_tensor {
 /* The functions are each program's, and each shared library's, own: two
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
  * files that include this one, to share one; or INGOT_WEAK where one program is
- * linked of parts that bring the runtime each, as Go's packages do. */
+ * linked of parts that bring the runtime each, as Go's packages do; or
+ * INGOT_EXPORT where a shared library is to export them, as for Python. */
 #if defined INGOT_API
+#elif defined INGOT_EXPORT && defined _WIN32
+#define INGOT_API __declspec(dllexport)
+#elif defined INGOT_EXPORT
+#define INGOT_API __attribute__((visibility("default")))
 #elif defined INGOT_WEAK && !defined _WIN32
 #define INGOT_API __attribute__((weak, visibility("hidden")))
 #elif defined INGOT_WEAK

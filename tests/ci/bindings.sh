@@ -55,9 +55,8 @@ driver=$FAKE_DRIVER/libcuda.so.1
 mkdir languages
 cd languages
 "$INGOT" build "$inputs/object.ing" "$inputs/names.ing" --arch none --bindings c++,python,rust,go
-exported='-DINGOT_API=__attribute__((visibility("default")))'
 for name in object names; do
-  cc -shared -fPIC -O1 -I"$SOURCE_DIR/runtime" "$exported" $name.c "$SOURCE_DIR/runtime/ingot.c" -ldl -lpthread \
+  cc -shared -fPIC -O1 -I"$SOURCE_DIR/runtime" -DINGOT_EXPORT $name.c "$SOURCE_DIR/runtime/ingot.c" -ldl -lpthread \
     -o lib$name.so
 done
 

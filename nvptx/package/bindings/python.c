@@ -239,15 +239,14 @@ static void write_workspace(const struct bound *b, const struct bound_kernel *k,
 
 void bindings_python(const struct bound *b, struct buf *out)
 {
-    buf_printf(out,
-               "\"\"\"The kernels of %s. Written by Ingot; do not edit.\n\n"
-               "    cc -shared -fPIC -O2 "
-               "'-DINGOT_API=__attribute__((visibility(\"default\")))' "
-               "%s.c ingot.c -ldl -lpthread -o lib%s.so\n\n"
-               "    with Module(\"./lib%s.so\", \"%s.fatbin\") as module:\n"
-               "        module.preload()\n"
-               "\"\"\"\n\n",
-               b->source, b->name, b->name, b->name, b->name);
+    buf_printf(
+        out,
+        "\"\"\"The kernels of %s. Written by Ingot; do not edit.\n\n"
+        "    cc -shared -fPIC -O2 -DINGOT_EXPORT %s.c ingot.c -ldl -lpthread -o lib%s.so\n\n"
+        "    with Module(\"./lib%s.so\", \"%s.fatbin\") as module:\n"
+        "        module.preload()\n"
+        "\"\"\"\n\n",
+        b->source, b->name, b->name, b->name, b->name);
     buf_text(out, head);
     write_functions(b, out);
     buf_text(out, methods);
