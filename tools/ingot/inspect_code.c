@@ -83,10 +83,9 @@ static bool disassemble(const struct code_subject *s,
     return ok;
 }
 
-// Fill `out` with the kernels of a cubin; false after reporting.
-static bool read_kernels(const struct code_subject *s,
-                         const struct fatbin_image *image,
-                         struct sass_kernels *out)
+bool inspect_code_read(const struct code_subject *s,
+                       const struct fatbin_image *image,
+                       struct sass_kernels *out)
 {
     struct buf text = {0};
     bool ok = disassemble(s, image, "-gi", &text);
@@ -152,7 +151,7 @@ static bool print_kernels(const struct code_subject *s,
     struct usage_list names = {0};
     struct sass_kernels kernels = {0};
     fatbin_kernels(&s->c->arena, image, &names);
-    if ((o->lines || o->loop) && !read_kernels(s, image, &kernels))
+    if ((o->lines || o->loop) && !inspect_code_read(s, image, &kernels))
         return false;
     for (size_t i = 0; i < kernels.n; i++) {
         if (o->lines) {
@@ -204,7 +203,7 @@ static bool add_loops(const struct code_subject *s,
                       json_t *list)
 {
     struct sass_kernels kernels = {0};
-    if (!read_kernels(s, image, &kernels))
+    if (!inspect_code_read(s, image, &kernels))
         return false;
     for (size_t i = 0; i < kernels.n; i++) {
         const struct sass_kernel *k = &kernels.at[i];

@@ -5,6 +5,7 @@
 
 #include "nvptx/package/fatbin.h"
 #include "tools/ingot/cli.h"
+#include "tools/ingot/sass.h"
 #include "tools/ingot/toolchain.h"
 
 #include <jansson.h>
@@ -30,6 +31,12 @@ bool inspect_code_is_wanted(const struct code_options *o);
 
 // Return whether lines of the source are shown.
 bool inspect_code_has_lines(const struct code_options *o);
+
+// Read the machine code of a cubin, with its places if it was made with
+// lines; `s->options` and `s->fatbin` do not count.  Returns false after reporting.
+bool inspect_code_read(const struct code_subject *s,
+                       const struct fatbin_image *image,
+                       struct sass_kernels *out);
 
 // Append what is asked for of each image.  Returns false after reporting.
 bool inspect_code(const struct code_subject *s, struct buf *out);

@@ -82,7 +82,7 @@ static int worse(int a, int b)
 static int print_run(const struct run *r)
 {
     struct buf text = {0};
-    report_print(&r->report, &text);
+    run_report_print(&r->report, &text);
     bool written = cli_print(&text);
     buf_free(&text);
     return worse(cli_report(&r->diags), written ? EXIT_DONE : EXIT_TOOL);
@@ -91,7 +91,7 @@ static int print_run(const struct run *r)
 // Return a run as JSON, with what was said of the kernel.
 static json_t *run_json(const struct run *r, const struct diag_list *kernel)
 {
-    json_t *result = r->on ? report_json(&r->report) : json_object();
+    json_t *result = r->on ? run_report_json(&r->report) : json_object();
     json_t *all = json_diagnostics(kernel), *own = json_diagnostics(&r->diags);
     json_array_extend(all, own);
     json_decref(own);

@@ -5,7 +5,7 @@
 #define TOOLS_INGOT_RUN_H
 
 #include "tools/ingot/problem_options.h"
-#include "tools/ingot/report.h"
+#include "tools/ingot/run_report.h"
 #include "tools/ingot/targets.h"
 
 // Where to run.
@@ -53,7 +53,7 @@ struct run {
     struct problem problem;
     bool is_ready; // the problem is made
     struct dispatch dispatch;
-    struct report report;
+    struct run_report report;
     struct diag_list diags;     // of this run alone
     struct eval_argument *want; // what the definition computes, or NULL
     struct eval_argument *got;  // what the kernel computed

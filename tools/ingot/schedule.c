@@ -10,12 +10,10 @@
 
 #include "tools/ingot/dispatch.h"
 #include "tools/ingot/problem_options.h"
+#include "tools/ingot/schedule_text.h"
 #include "tools/ingot/schedule_why.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/schedule_case.h"
-
-#include "ir/text.h"
-#include "passes/schedule/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,36 +53,6 @@ static error_t take(int key, char *arg, struct argp_state *state)
     }
 }
 
-// Print the guards that a default schedule has added to those of the kernel.
-static void print_guards(const struct variant *v, struct buf *out)
-{
-    for (size_t i = v->source->guard.n; i < v->kernel->guard.n; i++) {
-        buf_text(out, i > v->source->guard.n ? " && " : " when ");
-        ir_print_expr(out, v->kernel->guard.at[i]);
-    }
-}
-
-// Print the schedule of a variant that has the default.
-static void print_default(const struct variant *v, struct buf *out)
-{
-    buf_printf(out, "schedule %s", v->source->name);
-    print_guards(v, out);
-    buf_text(out, " {\n");
-    sched_record_print(v->record, out);
-    buf_text(out, "}\n\n");
-}
-
-// Print a schedule as it is written: from its keyword to its closing brace.
-static void print_own(const struct variant *v, struct buf *out)
-{
-    struct span span =
-        v->schedule->rule ? v->schedule->by->span : v->schedule->whole;
-    if (v->schedule->rule)
-        buf_printf(out, "schedule %s by ", v->source->name);
-    buf_bytes(out, span.source->text + span.from, span.to - span.from);
-    buf_text(out, "\n\n");
-}
-
 // Return whether two schedules are of one line of the file: cases of a rule, values
 // of a list, or one schedule of several instances.
 static bool is_same_line(const struct sched_item *a, const struct sched_item *b)
@@ -107,19 +75,6 @@ static bool is_repeated(const struct compilation *c, size_t i)
             is_same_line(c->variants.at[k].schedule, v->schedule))
             return true;
     return false;
-}
-
-// Print the case of a rule that a variant has.
-static void print_case(struct compilation *c, const struct variant *v,
-                       struct buf *out)
-{
-    struct sched_settings own = {0};
-    struct schedule_case what = {
-        .kernel = v->source, .item = v->schedule, .settings = &own};
-    vec_foreach(one, &v->settings)
-        if (sched_has_setting(v->schedule, &v->outcome->knobs, one->name))
-            vec_push(&c->scratch, &own, *one);
-    schedule_case_print(&c->scratch, &what, out);
 }
 
 // Return the first variant of a kernel that takes the sizes, or NULL. With --why a
@@ -154,12 +109,7 @@ static bool print_taken(struct schedule *o, struct buf *out)
         if (!v)
             return diag_error(&o->c->diags, kernel->span, D_no_variant,
                               kernel->name);
-        if (!v->schedule)
-            print_default(v, out);
-        else if (v->schedule->rule)
-            print_case(o->c, v, out);
-        else
-            print_own(v, out);
+        schedule_text_print(o->c, v, out);
     }
     return true;
 }
@@ -171,12 +121,10 @@ static void print(const struct compilation *c, struct buf *out)
         const struct variant *v = &c->variants.at[i];
         if (is_repeated(c, i))
             continue;
-        if (!v->schedule)
-            print_default(v, out);
-        else if (v->schedule->is_planned)
+        if (v->schedule && v->schedule->is_planned)
             schedule_case_print_rule(v->source, v->schedule, out);
         else
-            print_own(v, out);
+            schedule_text_print_own(v, out);
     }
 }
 

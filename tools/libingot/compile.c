@@ -366,6 +366,8 @@ static bool lower_kernel(struct compilation *c, const struct compile_options *o,
 static bool lower_variant(struct compilation *c,
                           const struct compile_options *o, struct variant v)
 {
+    if (o->has_scheduled)
+        v.scheduled = ir_copy_kernel(&c->arena, v.kernel);
     struct variant narrow = v;
     narrow.kernel = ir_copy_kernel(&c->arena, v.kernel);
     struct pass p = pass_for(c, narrow.kernel);

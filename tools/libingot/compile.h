@@ -40,6 +40,7 @@ struct compile_options {
     bool only_rules;         // leave the file's schedules out
     bool no_records;         // leave out what was measured
     bool has_records;        // keep the directives of default schedules as text
+    bool has_scheduled;      // keep variants as they are before passes, too
     struct pass_options passes;
 };
 
@@ -51,6 +52,7 @@ bool target_set_has(target_set set, const struct nvptx_target *target);
 struct variant {
     const struct ir_kernel *source;      // as it was written
     struct ir_kernel *kernel;            // lowered
+    const struct ir_kernel *scheduled;   // before that; NULL: nobody asked
     target_set targets;                  // whose images hold it
     const struct sched_item *schedule;   // NULL: by rule
     size_t number;                       // of the schedule for its kernel, from

@@ -22,4 +22,7 @@ extern const struct library_file library_files[];
 // They are a part of the command, not of libingot.
 extern const struct library_file doc_examples[], doc_heads[], new_files[];
 
+// The page of `ingot report`, "report/report.html"; a part of the command, too.
+extern const struct library_file report_files[];
+
 #endif

@@ -1,7 +1,7 @@
 // What `ingot run` tells.
 
-#ifndef TOOLS_INGOT_REPORT_H
-#define TOOLS_INGOT_REPORT_H
+#ifndef TOOLS_INGOT_RUN_REPORT_H
+#define TOOLS_INGOT_RUN_REPORT_H
 
 #include "tools/ingot/compare.h"
 #include "tools/ingot/dispatch.h"
@@ -11,7 +11,7 @@
 #include "tools/ingot/timing.h"
 
 // One run, as far as it came.
-struct report {
+struct run_report {
     const struct problem *problem;
     bool is_complete; // it ran to its end; else there are scalars alone
     const struct dispatch *dispatch;
@@ -27,9 +27,9 @@ struct report {
 };
 
 // Append the report as text.
-void report_print(const struct report *r, struct buf *out);
+void run_report_print(const struct run_report *r, struct buf *out);
 
 // Return the report as JSON.
-json_t *report_json(const struct report *r);
+json_t *run_report_json(const struct run_report *r);
 
 #endif
