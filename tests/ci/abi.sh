@@ -59,7 +59,7 @@ diff <(nm --defined-only -g "$work/ingot.o" | awk '{ print $3 }' | sort) \
 
 # A header that the first ingot of this ABI wrote.
 cp tests/package/make/main.c "$work"
-cp tests/package/abi/scale.h.3 "$work/scale.h"
+cp "tests/package/abi/scale.h.$(sed -n "s/^constant INGOT_ABI = //p" runtime/abi)" "$work/scale.h"
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime "$work/main.c" \
   "$work/ingot.o" -o "$work/app" -ldl -lpthread
 "$work/app" || faults=1

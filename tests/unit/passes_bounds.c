@@ -70,7 +70,7 @@ static const char *judge(struct arena *a, const struct sample *sample)
     if (diags.errors) {
         const struct diag *d = &diags.all.at[0];
         assert_int_equal(d->code, D_range);
-        text = d->notes.at[d->notes.n - 1].text;
+        text = d->notes.at[1].text;
     }
     arena_reset(&scratch);
     return good ? NULL : text;

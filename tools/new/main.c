@@ -52,7 +52,7 @@ static int compute(struct ingot_module *module, const struct gpu *gpu,
         gpu->to_device(B, b, BYTES))
         return -1;
     if (my_kernel(module, NULL, N, (const float *)A, (const float *)B,
-                  (float *)C))
+                  (float *)C, NULL))
         return -1;
     return gpu->to_host(c, C, BYTES);
 }
