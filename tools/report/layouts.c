@@ -39,10 +39,11 @@ static json_t *operand(struct report *r, struct ir_matrix op,
 // Append the pictures of an instruction's operands in registers.
 static void add_operands(struct report *r, struct ir_matrix op, json_t *list)
 {
+    const struct matrix_info info = matrix_info(op);
     for (int i = 0; i < MATRIX_OPERANDS; i++) {
         struct matrix_places places;
         enum matrix_operand which = (enum matrix_operand)i;
-        const struct matrix_part *part = &matrix_info(op).part[i];
+        const struct matrix_part *part = &info.part[i];
         if (part->rows <= ROWS_MOST && part->columns <= COLUMNS_MOST &&
             matrix_places(op, which, &places))
             json_array_append_new(list, operand(r, op, which, &places));
