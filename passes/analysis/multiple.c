@@ -6,10 +6,22 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 
+// Return the value of an atom that has one alone, as a size has behind the guard
+// `n == 64`, or 0.
+static int64_t only_value(const struct facts *f, const struct ir_expr *x)
+{
+    const struct fact_var *var =
+        x->op == OP_var ? facts_var(f, x->u.var) : NULL;
+    return var && var->range.lo == var->range.hi ? var->range.lo : 0;
+}
+
 // Return a number that the atom is known to be a multiple of.
 static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
 {
-    int64_t best = 1;
+    int64_t best = only_value(f, x);
+    if (best > 0)
+        return best;
+    best = 1;
     vec_foreach(m, &f->multiples) {
         int64_t both = best / num_gcd(best, m->of);
         if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))

@@ -146,3 +146,11 @@ class Builder:
                 f'-DHEADER="{stem}.h"', f"-DARTIFACT={artifact}", f"-DWORKSPACE={space}",
                 f"-DCALL={name}({', '.join(words)})", f"{ROOT}/tools/bench/bridge.c",
                 f"{ROOT}/runtime/ingot.c", "-ldl", "-lpthread", "-o", path)
+
+
+def others(given, keep=False):
+    """The builders of kernels that take turns with ours, by name: what another build of the command makes of the
+    files, and what this one makes of their schedules."""
+    found = {"before": Builder(given.before, f"{given.outdir}/before", keep)} if given.before else {}
+    return {**found, **({"schedules": Builder(given.ingot, f"{given.outdir}/schedules", keep)}
+                        if given.schedules else {})}

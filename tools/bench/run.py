@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases  # noqa: E402
 import zoo  # noqa: E402
-from artifact import Builder, Failure  # noqa: E402
+from artifact import Builder, Failure, others  # noqa: E402
 from report import Progress, Report  # noqa: E402
 
 
@@ -41,9 +41,11 @@ def arguments():
     parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
                         help="files with other schedules of GEMMs, to take turns, too")
     parser.add_argument("--before", metavar="INGOT",
-                        help="another build of the command, whose GEMMs take turns, too, as `before`")
+                        help="another build of the command, whose kernels take turns, too, as `before`")
     parser.add_argument("--rules-only", action="store_true",
                         help="build files without their schedules, by the rules that are found")
+    parser.add_argument("--schedules", action="store_true",
+                        help="with --rules-only: the files' own schedules take turns, too, as `schedules`")
     parser.add_argument("--no-peers", action="store_true", help="GEMMs, and the part any, measure no peers")
     parser.add_argument("--json", metavar="FILE", help="write the results there (OUTDIR/results.json)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds that take turns (3)")
@@ -65,8 +67,7 @@ def arguments():
 def build(given):
     """Builds what the chosen parts launch; returns the exit status."""
     failed = 0
-    builders = [Builder(given.ingot, given.outdir, rules_only=given.rules_only)]
-    builders += [Builder(given.before, f"{given.outdir}/before")] if given.before else []
+    builders = [Builder(given.ingot, given.outdir, rules_only=given.rules_only), *others(given).values()]
     for file, kernel, arch in cases.kernels(given.only, given.family):
         for builder in builders:
             try:

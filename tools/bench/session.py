@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from artifact import Builder
+from artifact import Builder, others
 from cases import LOST, PARTS
 from report import Progress, Report, clocks, versions
 
@@ -14,14 +14,14 @@ from report import Progress, Report, clocks, versions
 @dataclass
 class Session:
     """What a case needs: how to build, where results go, how many rounds, the files with
-    other schedules, how another command builds (None: there is none), and whether peers
-    are measured."""
+    other schedules, how others build the same files (by name), and whether peers are
+    measured."""
 
     builder: Builder
     report: Report
     rounds: int
     beside: list
-    before: Builder
+    others: dict
     has_peers: bool
 
 
@@ -66,8 +66,7 @@ def run(given):
     torch.manual_seed(1)
     builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0,
                       rules_only=given.rules_only)
-    before = given.before and Builder(given.before, f"{given.outdir}/before", keep=builder.keep)
-    work = Session(builder, report, given.rounds, given.beside, before, not given.no_peers)
+    work = Session(builder, report, given.rounds, given.beside, others(given, builder.keep), not given.no_peers)
     progress = Progress(given.outdir)
     for index, (part, name, measure) in enumerate(all_cases(given)):
         if index < given.start:

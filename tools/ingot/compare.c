@@ -1,4 +1,6 @@
-// Compares element by element, in blocks: equal bytes need no look.
+// Compares element by element, in blocks: equal bytes need no look.  Chunks of large
+// arrays are worked on by all processors, and what came of them is put together in
+// their order.
 
 #include "tools/ingot/compare.h"
 
@@ -7,6 +9,7 @@
 #include "ir/arith.h"
 #include "ir/build.h"
 #include "ir/eval.h"
+#include "tools/libingot/jobs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,15 +65,71 @@ static void add_part(const struct ir_buffer *b, const char *elements, size_t n,
     }
 }
 
+// ---- Chunks of an array -----------------------------------------------------
+
+// An array in chunks, and what comes of each.
+struct chunks {
+    const struct comparison *of;
+    const char *got, *want; // `got` is NULL for sums of squares of `want`
+    int poison;             // the byte, or -1
+    size_t bytes;
+    struct comparison *compared;     // one for each chunk, or NULL
+    struct compare_squares *squares; // one for each chunk, or NULL
+};
+
+// Return how many chunks an array has.
+static size_t count_chunks(size_t bytes)
+{
+    return (bytes + SPARSE_CHUNK - 1) / SPARSE_CHUNK;
+}
+
+// Return how many bytes chunk `i` has.
+static size_t chunk_bytes(const struct chunks *c, size_t i)
+{
+    size_t left = c->bytes - i * SPARSE_CHUNK;
+    return left < SPARSE_CHUNK ? left : SPARSE_CHUNK;
+}
+
+// Return whether chunk `i` of an array is to be looked at: the first one always is.
+static bool is_looked_at(const struct chunks *c, const char *elements, size_t i)
+{
+    return !i ||
+           !sparse_is_untouched(elements + i * SPARSE_CHUNK, chunk_bytes(c, i));
+}
+
+// Work on all chunks.
+static void run_chunks(struct chunks *c, void (*work)(void *, size_t))
+{
+    struct jobs jobs;
+    jobs_start(&jobs, NULL, 0);
+    jobs_run(&jobs, count_chunks(c->bytes), work, c);
+    jobs_end(&jobs);
+}
+
+// Add the squares of chunk `i`.
+static void add_chunk(void *context, size_t i)
+{
+    struct chunks *c = context;
+    if (is_looked_at(c, c->want, i))
+        add_part(c->of->buffer, c->want + i * SPARSE_CHUNK,
+                 chunk_bytes(c, i) / type_bytes(c->of->buffer->elem),
+                 &c->squares[i]);
+}
+
 void compare_add_squares(const struct ir_buffer *b, const void *elements,
                          size_t bytes, struct compare_squares *out)
 {
-    for (size_t at = 0; at < bytes; at += SPARSE_CHUNK) {
-        size_t part = bytes - at < SPARSE_CHUNK ? bytes - at : SPARSE_CHUNK;
-        const char *from = (const char *)elements + at;
-        if (!at || !sparse_is_untouched(from, part))
-            add_part(b, from, part / type_bytes(b->elem), out);
+    struct arena room = {0};
+    struct comparison of = {.buffer = b};
+    struct chunks c = {.of = &of, .want = elements, .bytes = bytes};
+    size_t n = count_chunks(bytes);
+    c.squares = arena_array(&room, struct compare_squares, n);
+    run_chunks(&c, add_chunk);
+    for (size_t i = 0; i < n; i++) {
+        out->sum += c.squares[i].sum;
+        out->n += c.squares[i].n;
     }
+    arena_reset(&room);
 }
 
 double compare_root(const struct compare_squares *squares)
@@ -137,44 +196,59 @@ static size_t count_poison(const char *got, size_t n, size_t size,
     return count;
 }
 
-// What a comparison compares.
-struct sides {
-    const char *got, *want;
-    int poison; // the byte, or -1
-};
-
-// Compare the elements from one on.
-static void compare_part(struct comparison *c, const struct sides *s,
-                         size_t from, size_t n)
+// Compare the elements of chunk `i`.
+static void compare_chunk(void *context, size_t i)
 {
-    size_t size = type_bytes(c->buffer->elem), end = from + n;
+    struct chunks *all = context;
+    struct comparison *c = &all->compared[i];
+    size_t size = type_bytes(c->buffer->elem);
+    size_t from = i * SPARSE_CHUNK / size;
+    size_t end = from + chunk_bytes(all, i) / size;
     char pattern[LARGEST_ELEMENT];
-    memset(pattern, s->poison, sizeof pattern);
+    if (!is_looked_at(all, all->got, i) && !is_looked_at(all, all->want, i))
+        return;
+    memset(pattern, all->poison, sizeof pattern);
     for (size_t at = from; at < end; at += BLOCK) {
         size_t part = end - at < BLOCK ? end - at : BLOCK;
-        const char *g = s->got + at * size, *w = s->want + at * size;
-        if (s->poison >= 0 && memchr(g, s->poison, part * size))
+        const char *g = all->got + at * size, *w = all->want + at * size;
+        if (all->poison >= 0 && memchr(g, all->poison, part * size))
             c->poisoned += count_poison(g, part, size, pattern);
         if (memcmp(g, w, part * size) != 0)
             compare_block(c, at, g, w, part);
     }
 }
 
+// Add what came of the next chunk to what came of those before it.
+static void put_together(struct comparison *c, const struct comparison *next)
+{
+    for (size_t i = 0; i < next->wrong && i < COMPARE_EXAMPLES; i++)
+        if (c->wrong + i < COMPARE_EXAMPLES)
+            c->first[c->wrong + i] = next->first[i];
+    c->wrong += next->wrong;
+    c->poisoned += next->poisoned;
+    if (next->most_relative > c->most_relative)
+        c->worst = next->worst;
+    c->most_relative = fmax(c->most_relative, next->most_relative);
+    c->most_absolute = fmax(c->most_absolute, next->most_absolute);
+}
+
 void compare_arrays(struct comparison *c, const void *got, const void *want,
                     size_t bytes, int poison)
 {
-    size_t size = type_bytes(c->buffer->elem), chunk = SPARSE_CHUNK / size;
-    struct sides s = {got, want, poison};
-    *c = (struct comparison){.buffer = c->buffer,
-                             .tolerance = c->tolerance,
-                             .scale = c->scale,
-                             .elements = bytes / size};
-    for (size_t at = 0; at < c->elements; at += chunk) {
-        size_t n = c->elements - at < chunk ? c->elements - at : chunk;
-        if (!at || !sparse_is_untouched(s.got + at * size, n * size) ||
-            !sparse_is_untouched(s.want + at * size, n * size))
-            compare_part(c, &s, at, n);
-    }
+    struct arena room = {0};
+    struct comparison none = {
+        .buffer = c->buffer, .tolerance = c->tolerance, .scale = c->scale};
+    struct chunks all = {c, got, want, poison, bytes, NULL, NULL};
+    size_t n = count_chunks(bytes);
+    all.compared = arena_array(&room, struct comparison, n);
+    for (size_t i = 0; i < n; i++)
+        all.compared[i] = none;
+    run_chunks(&all, compare_chunk);
+    *c = none;
+    c->elements = bytes / type_bytes(c->buffer->elem);
+    for (size_t i = 0; i < n; i++)
+        put_together(c, &all.compared[i]);
+    arena_reset(&room);
 }
 
 // Order two floating numbers, NaN behind all others.

@@ -68,14 +68,15 @@ def moved(row, sizes, session, peers):
     ours = [launch, *(kernel.launcher(sizes, other.by_name) for other in others)]
     inputs, definition = [made.inputs, *(other.inputs for other in others)], DEFINITIONS[row.definition]
     calls = [(name, partial(give, definition, inputs)) for name, give in peers.items()]
-    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, out, calls, {}
+    beside = memory.variants(row, sizes, [made, *others], session)
+    launch()
+    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, out, calls, beside
 
 
-def speeds_of(rows, names):
-    """Our speed over that of each of these, and over the best of those that compute the same."""
-    found = {name: timing.ratio(rows, "ingot", name)[0] for name in names}
-    same = [speed for name, speed in found.items() if name != "copy"]
-    return {**found, **({"best": min(same)} if same else {})}
+def speeds_of(rows, same):
+    """Our speed over that of each work, and over the best of the peers that compute the same."""
+    found = {name: timing.ratio(rows, "ingot", name)[0] for name in rows if name != "ingot"}
+    return {**found, **({"best": min(found[name] for name in same)} if same else {})}
 
 
 def peers_of(row, place):
@@ -90,7 +91,7 @@ def measure(family, row, sizes, place, case, session):
     same, absent = tried(calls, out)
     works = {**works, **same}
     rows = timing.brief({**works, **beside}, session.rounds)
-    speeds = speeds_of(rows, [name for name in works if name != "ingot"])
+    speeds = speeds_of(rows, same)
     text = ", ".join(f"{name} {median_ms(rows, name) * 1000:.1f} us" for name in rows)
     over = ", ".join(f"{speeds[peer]:.3f} of {peer}" for peer in family.goals if peer in speeds)
     without = "".join(f"; not run: {name} ({why.splitlines()[0]})" for name, why in absent.items())

@@ -60,11 +60,11 @@ def rivals(kernel, product, size, copies, report):
 
 def others(product, session):
     """What else computes the same: (name, function that gives the kernel) of each file with
-    another schedule, and of the other build of the command."""
+    another schedule, and of what others build of the same file."""
     for path in (os.path.abspath(f) for f in session.beside if has_kernel(session.builder.ingot, f, product.kernel)):
         yield os.path.basename(path)[:-4], partial(session.builder.kernel, path[:-4], product.kernel, product.arch)
-    if session.before:
-        yield "before", partial(session.before.kernel, product.file, product.kernel, product.arch)
+    for name, builder in session.others.items():
+        yield name, partial(builder.kernel, product.file, product.kernel, product.arch)
 
 
 def variants(product, size, copies, session):
