@@ -29,6 +29,8 @@
 
 enum { MEMORIES = 512, STREAMS = 256, TEXT = 65536 };
 
+typedef struct CUstream_st *CUstream;
+
 /* Where an allocation is. */
 enum place { DEVICE, PINNED };
 
@@ -315,7 +317,7 @@ static int copy(const char *word, void *to, const void *from, size_t bytes,
 }
 
 API int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes,
-                             void *stream)
+                             CUstream stream)
 {
     void *device = (void *)(uintptr_t)to;
 
@@ -326,7 +328,7 @@ API int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes,
 }
 
 API int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes,
-                             void *stream)
+                             CUstream stream)
 {
     const void *device = (const void *)(uintptr_t)from;
 
@@ -363,7 +365,7 @@ API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
 
 /* ---- Streams and events ------------------------------------------------- */
 
-API int cuStreamCreate(void **stream, unsigned flags)
+API int cuStreamCreate(CUstream *stream, unsigned flags)
 {
     void *context;
 
@@ -372,12 +374,13 @@ API int cuStreamCreate(void **stream, unsigned flags)
         return 201;
     if (flags > 1 || stream_count == STREAMS)
         return 1;
-    numbered[stream_count++] = *stream = fake_stream_create(context);
+    *stream = fake_stream_create(context);
+    numbered[stream_count++] = *stream;
     fake_state()->live_streams++;
     return 0;
 }
 
-API int cuStreamDestroy_v2(void *stream)
+API int cuStreamDestroy_v2(CUstream stream)
 {
     ENTER();
     if (number_of(stream) < 0)
@@ -387,7 +390,7 @@ API int cuStreamDestroy_v2(void *stream)
     return 0;
 }
 
-API int cuStreamSynchronize(void *stream)
+API int cuStreamSynchronize(CUstream stream)
 {
     ENTER();
     if (capturing == stream && stream)
@@ -421,7 +424,7 @@ API int cuEventDestroy_v2(void *event)
     return 0;
 }
 
-API int cuEventRecord(void *event, void *stream)
+API int cuEventRecord(void *event, CUstream stream)
 {
     struct operation operation = {.kind = MARK};
 
@@ -444,7 +447,7 @@ API int cuEventSynchronize(void *event)
     return 0;
 }
 
-API int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+API int cuStreamWaitEvent(CUstream stream, void *event, unsigned flags)
 {
     struct operation operation = {.kind = WAIT};
 
@@ -458,7 +461,7 @@ API int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 
 /* ---- Graphs ------------------------------------------------------------- */
 
-API int cuStreamBeginCapture_v2(void *stream, int mode)
+API int cuStreamBeginCapture_v2(CUstream stream, int mode)
 {
     ENTER();
     if (!stream || capturing || mode < 0 || mode > 2)
@@ -468,7 +471,7 @@ API int cuStreamBeginCapture_v2(void *stream, int mode)
     return 0;
 }
 
-API int cuStreamEndCapture(void *stream, void **graph)
+API int cuStreamEndCapture(CUstream stream, void **graph)
 {
     ENTER();
     if (capturing != stream)
@@ -492,7 +495,7 @@ API int cuGraphInstantiateWithFlags(void **executable, const void *graph,
     return flags ? 1 : 0;
 }
 
-API int cuGraphLaunch(const void *executable, void *stream)
+API int cuGraphLaunch(const void *executable, CUstream stream)
 {
     const struct list *list = &((const struct graph *)executable)->list;
     struct operation operation;
