@@ -210,7 +210,7 @@ static bool print_line(struct job *job)
 
     if (!measure(job, job->lanes ? run_pipeline : run_plain, true, &seconds))
         return false;
-    if (!job->lanes)
+    if (!job->lanes && !job->is_pinned)
         job->plain = seconds;
     printf("  %-9s ", job->is_pinned ? "pinned" : "pageable");
     if (job->lanes)
@@ -278,8 +278,8 @@ static bool print_lines(struct job *job, bool is_pinned)
     return ok;
 }
 
-/* The table of a size.  The first line of a kind of memory is the one that the
- * last column compares with. */
+/* The table of a size.  The last column compares with its first line, which is
+ * how a first program is written. */
 static bool print_table(struct ingot_module *module, int64_t n, int64_t chunk)
 {
     struct job job = {.module = module, .n = n, .chunk = chunk};
