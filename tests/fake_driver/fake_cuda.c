@@ -19,7 +19,7 @@
 
 typedef struct CUstream_st *CUstream;
 
-enum { CONTEXTS = 16, OBJECTS = 65536, CALLS = 64 };
+enum { CONTEXTS = 16, STREAMS = 256, OBJECTS = 65536, CALLS = 96 };
 
 /* A context; `id` 0 for one never used. */
 struct context {
@@ -58,7 +58,7 @@ struct link {
 /* Everything; one per library. */
 static struct fake state;
 static struct context contexts[CONTEXTS];
-static struct stream streams[CONTEXTS];
+static struct stream streams[STREAMS];
 static struct module *modules[OBJECTS];
 static atomic_int module_count, stream_count;
 static struct {
@@ -80,9 +80,11 @@ struct fake *fake_state(void)
 
 void fake_reset(void)
 {
-    static const struct fake_kernel kernel = {"vadd", 4, {8, 8, 8, 4}, 0, 1024};
+    static const struct fake_kernel kernel = {"vadd", 4,    {8, 8, 8, 4},
+                                              0,      1024, NULL};
     int i;
 
+    fake_streams_reset();
     for (i = 0; i < module_count; i++)
         free(modules[i]);
     memset(&state, 0, sizeof state);
@@ -227,6 +229,11 @@ static int common(const char *name, int feels_sticky)
         (!state.fail_call || state.fail_call == number))
         return state.fail_result;
     return feels_sticky ? state.sticky : 0;
+}
+
+int fake_enter(const char *function, int feels_sticky)
+{
+    return common(function, feels_sticky);
 }
 
 #define ENTER(sticky)                                                          \
@@ -565,7 +572,9 @@ API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
     state.last = launch;
     pthread_mutex_unlock(&lock);
     state.launches++;
-    return 0;
+    return self->kernel->run
+               ? fake_queue_kernel((void *)stream, self->kernel, params)
+               : 0;
 }
 
 /* As measured: the driver checks what is checked here. */

@@ -29,6 +29,9 @@ struct fake_kernel {
     uint16_t sizes[FAKE_MAX]; /* ... with these sizes */
     int absent_kind;          /* images of this kind lack it; 0: none do */
     int max_threads;          /* of a block */
+    /* What it computes, called when its stream comes to it, with copies of the
+     * arguments; NULL: launches are only noted. */
+    void (*run)(void *const *params);
 };
 
 /* The driver refuses images that match. */
@@ -83,7 +86,11 @@ struct fake {
     atomic_int retains;        /* of primary contexts, less releases */
     atomic_int launches;       /* that worked */
     atomic_int broken_capture; /* unsafe calls during capture */
-    atomic_int malformed;      /* containers that would crash a driver */
+    atomic_int malformed;      /* containers that would crash a driver, copies
+                                  of memory that is not there */
+    atomic_int live_memory;    /* allocated and not freed, pinned memory too */
+    atomic_int live_streams;   /* created and not destroyed */
+    atomic_int live_events;    /* likewise */
     struct fake_launch last;   /* the last that worked */
     struct fake_tensor tensor; /* likewise */
     char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
@@ -113,6 +120,11 @@ FAKE_API void fake_context_push(void *context);
 /* A stream of `context`. */
 FAKE_API void *fake_stream_create(void *context);
 
+/* What was queued, and which events the host waited for, in this order, as text:
+ * "in0:64 run0 out0:64 mark0 wait0 ", each with the number of its stream, from 0
+ * in the order of cuStreamCreate, and copies with their bytes. */
+FAKE_API const char *fake_operations(void);
+
 /* This thread's capture mode, 0 at first, and number of pushed contexts. */
 FAKE_API int fake_capture_mode(void);
 FAKE_API int fake_depth(void);
@@ -132,6 +144,18 @@ struct fake_config {
     unsigned count;
 };
 
+/* What a call of `function` returns for reasons of its own, else 0. */
+FAKE_HIDDEN int fake_enter(const char *function, int feels_sticky);
+
+/* Forgets all memory, streams, events and what is queued. */
+FAKE_HIDDEN void fake_streams_reset(void);
+
+/* Queues a launch of `kernel`. */
+FAKE_HIDDEN int fake_queue_kernel(void *stream,
+                                  const struct fake_kernel *kernel,
+                                  void **params);
+
+FAKE_API int cuCtxGetCurrent(void **context);
 FAKE_API int cuGetErrorName(int result, const char **name);
 FAKE_API int cuGetErrorString(int result, const char **text);
 FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,

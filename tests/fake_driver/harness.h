@@ -49,6 +49,9 @@ struct fake_functions {
     void *(*stream_create)(void *context);
     int (*capture_mode)(void);
     int (*depth)(void);
+    const char *(*operations)(void);
+    int (*host_alloc)(void **at, size_t size, unsigned flags);
+    int (*host_free)(void *at);
 };
 
 /* The path of the fake driver. */
@@ -66,17 +69,12 @@ static inline const char *fake_path(void)
 static inline const struct fake_functions *fake_driver(void)
 {
     static struct fake_functions functions;
-    static const char *const names[] = {"fake_state",
-                                        "fake_reset",
-                                        "fake_calls",
-                                        "fake_context_create",
-                                        "fake_context_destroy",
-                                        "fake_context_reset",
-                                        "fake_primary_reset",
-                                        "fake_context_push",
-                                        "fake_stream_create",
-                                        "fake_capture_mode",
-                                        "fake_depth"};
+    static const char *const names[] = {
+        "fake_state",          "fake_reset",           "fake_calls",
+        "fake_context_create", "fake_context_destroy", "fake_context_reset",
+        "fake_primary_reset",  "fake_context_push",    "fake_stream_create",
+        "fake_capture_mode",   "fake_depth",           "fake_operations",
+        "cuMemHostAlloc",      "cuMemFreeHost"};
     void *library, *function;
     size_t i;
 
@@ -257,6 +255,9 @@ static inline void close_balanced(struct ingot_module *module)
     assert_int_equal(driver->state()->live_links, 0);
     assert_int_equal(driver->state()->retains, 0);
     assert_int_equal(driver->state()->malformed, 0);
+    assert_int_equal(driver->state()->live_memory, 0);
+    assert_int_equal(driver->state()->live_streams, 0);
+    assert_int_equal(driver->state()->live_events, 0);
     assert_int_equal(driver->capture_mode(), 0);
 }
 

@@ -11,7 +11,7 @@ find_program(CLANG_FORMAT NAMES clang-format-14)
 # Sets `result` to all C sources and headers of the repository.
 function(ingot_source_files result)
   set(patterns "")
-  foreach(folder frontend ir passes nvptx runtime tools tests)
+  foreach(folder docs frontend ir passes nvptx runtime tools tests)
     list(APPEND patterns "${root}/${folder}/*.c" "${root}/${folder}/*.h")
   endforeach()
   file(GLOB_RECURSE files ${patterns})
