@@ -157,6 +157,13 @@ static int process_id(void)
 
 #else
 
+/* Why a system never has a driver; NULL for one that may. */
+#ifdef __APPLE__
+#define NEVER_A_DRIVER "NVIDIA has no driver for macOS"
+#else
+#define NEVER_A_DRIVER NULL
+#endif
+
 typedef pthread_mutex_t mutex;
 
 static void mutex_init(mutex *lock)
@@ -202,8 +209,9 @@ static void *function_of(void *library, const char *name)
 /* Why open_library gave NULL, in `text` of `size` bytes. */
 static const char *library_error(const char *path, char *text, size_t size)
 {
-    (void)path;
-    snprintf(text, size, "%s", dlerror());
+    const char *never = path ? NULL : NEVER_A_DRIVER;
+
+    snprintf(text, size, "%s", never ? never : dlerror());
     return text;
 }
 
@@ -451,7 +459,9 @@ struct ingot_module {
     const unsigned char *fatbin;           /* its bytes */
     unsigned char *owned;                  /* the same if read from a file */
     struct ingot_options options;
-    enum ingot_status failed;      /* open failed with this */
+    enum ingot_status failed;            /* open failed with this */
+    const struct ingot_jit_cache *cache; /* asked before PTX is compiled */
+    void *library;                       /* the driver's, once it was opened */
     ATOMIC(int) pid;               /* who opened the driver; 0: nobody yet */
     struct driver driver;          /* valid after `pid` */
     ATOMIC(void *) primary;        /* primary context, if retained */
@@ -820,17 +830,20 @@ static const char *artifact_fault(const struct ingot_artifact *artifact)
 
 /* ---- The driver --------------------------------------------------------- */
 
-/* The driver's function `name`, NULL if missing.  `find`, which may be NULL,
- * knows functions by their name without suffix and their first version; asked
- * with a version above the driver's own it knows none at all. */
-static void *symbol(void *library, find_symbol *find, const char *name,
-                    int version)
+/* The function `name` of the driver `library`, NULL if missing.  Where it has
+ * cuGetProcAddress_v2, that knows functions by their name without suffix and
+ * their first version; asked with a version above the driver's own it knows
+ * none at all. */
+static void *symbol(void *library, const char *name, int version)
 {
+    void *pointer = function_of(library, "cuGetProcAddress_v2");
     size_t length = strlen(name);
     char base[48] = "";
     void *found = NULL;
+    find_symbol *find;
     int ignored;
 
+    memcpy(&find, &pointer, sizeof find);
     if (name[length - 1] == '2')
         length -= strlen("_v2");
     memcpy(base, name, length);
@@ -849,14 +862,12 @@ static const char *resolve(struct driver *driver, void *library)
     static const uint16_t versions[] = {DRIVER(VERSION)};
 #undef NAME
 #undef VERSION
-    void *pointer = function_of(library, "cuGetProcAddress_v2");
-    find_symbol *find;
     const char *name = names;
+    void *pointer;
     size_t i;
 
-    memcpy(&find, &pointer, sizeof find);
     for (i = 0; *name; i++, name += strlen(name) + 1) {
-        pointer = symbol(library, find, name, versions[i] / 2);
+        pointer = symbol(library, name, versions[i] / 2);
         if (!pointer && versions[i] % 2)
             return name;
         memcpy((char *)driver + i * sizeof pointer, &pointer, sizeof pointer);
@@ -869,17 +880,16 @@ static const char *resolve(struct driver *driver, void *library)
 static enum ingot_status open_driver(struct ingot_module *module)
 {
     char text[INGOT_TEXT_SIZE / 2];
-    void *library;
     const char *missing;
     int result;
 
     if (module->pid)
         return INGOT_OK;
-    library = open_library(module->options.driver);
-    if (!library)
+    module->library = open_library(module->options.driver);
+    if (!module->library)
         return fail(module, NULL, INGOT_NO_DRIVER, "%s",
                     library_error(module->options.driver, text, sizeof text));
-    missing = resolve(&module->driver, library);
+    missing = resolve(&module->driver, module->library);
     if (missing)
         return fail(module, NULL, INGOT_OLD_DRIVER, "it lacks %s", missing);
     result = module->driver.cuInit(0);
@@ -887,6 +897,19 @@ static enum ingot_status open_driver(struct ingot_module *module)
         return driver_failed(module, NULL, "cuInit", result);
     atomic_store(&module->pid, process_id());
     return INGOT_OK;
+}
+
+COLD void *ingot_driver_function(struct ingot_module *module, const char *name,
+                                 int version)
+{
+    bool is_open;
+
+    if (!module || module->failed || has_forked(module))
+        return NULL;
+    mutex_lock(&module->load_lock);
+    is_open = !open_driver(module);
+    mutex_unlock(&module->load_lock);
+    return is_open ? symbol(module->library, name, version) : NULL;
 }
 
 /* Makes the primary context of the options' device `*context` and keeps it. */
@@ -985,14 +1008,14 @@ static void keep_log(struct ingot_module *module)
         set_text(module, module->log, log, INGOT_LOG_SIZE);
 }
 
-/* Compiles `text`, the attempt's PTX; `*code` becomes machine code that `*link`
- * owns.  Other threads can launch meanwhile, not so during a load of PTX. */
+/* Compiles `text`, the attempt's PTX; `*code` becomes `*size` bytes of machine
+ * code that `*link` owns.  Other threads can launch meanwhile, not so during a
+ * load of PTX. */
 static int compile(const struct attempt *attempt, char *text, void **link,
-                   void **code)
+                   void **code, size_t *size)
 {
     const struct driver *driver = &attempt->module->driver;
     double start = clock_ms();
-    size_t size;
     int result = driver->cuLinkCreate_v2(4, attempt->log_options,
                                          attempt->log_values, link);
 
@@ -1001,9 +1024,66 @@ static int compile(const struct attempt *attempt, char *text, void **link,
     result = driver->cuLinkAddData_v2(*link, INPUT_PTX, text, strlen(text) + 1,
                                       "ingot", 0, NULL, NULL);
     if (!result)
-        result = driver->cuLinkComplete(*link, code, &size);
+        result = driver->cuLinkComplete(*link, code, size);
     attempt->loaded->report.jit_ms = clock_ms() - start;
     keep_log(attempt->module);
+    return result;
+}
+
+/* Gives `code`, machine code or a container, to the driver. */
+static int load_code(const struct attempt *attempt, const void *code)
+{
+    int result = attempt->module->driver.cuModuleLoadDataEx(
+        &attempt->loaded->module, code, 4, attempt->log_options,
+        attempt->log_values);
+
+    keep_log(attempt->module);
+    return result;
+}
+
+/* Loads what the cache has for `key`, unless it is no machine code or the driver
+ * refuses it. */
+static bool load_cached(const struct attempt *attempt,
+                        const struct ingot_jit_key *key)
+{
+    const struct ingot_jit_cache *cache = attempt->module->cache;
+    size_t size = 0;
+    const void *code = cache->find(cache->user, key, &size);
+    bool is_loaded = code && is_cubin((const unsigned char *)code, size) &&
+                     !attempt->module->driver.cuModuleLoadDataEx(
+                         &attempt->loaded->module, code, 0, NULL, NULL);
+
+    if (code)
+        cache->release(cache->user, code);
+    return is_loaded;
+}
+
+/* Loads `text`, the attempt's PTX, as machine code: the cache's, or else what is
+ * compiled now, which the cache then gets. */
+static int load_text(const struct attempt *attempt, char *text)
+{
+    const struct driver *driver = &attempt->module->driver;
+    const struct ingot_load *report = &attempt->loaded->report;
+    const struct ingot_jit_cache *cache = attempt->module->cache;
+    const struct ingot_jit_key key = {attempt->module->artifact->fatbin_hash,
+                                      attempt->image->hash,
+                                      report->device_sm,
+                                      report->driver_version,
+                                      0,
+                                      0};
+    void *link = NULL, *code = NULL;
+    size_t size = 0;
+    int result;
+
+    if (cache && load_cached(attempt, &key))
+        return 0;
+    result = compile(attempt, text, &link, &code, &size);
+    if (!result)
+        result = load_code(attempt, code);
+    if (!result && cache && is_cubin((const unsigned char *)code, size))
+        cache->store(cache->user, &key, code, size);
+    if (link)
+        driver->cuLinkDestroy(link);
     return result;
 }
 
@@ -1011,23 +1091,14 @@ static int compile(const struct attempt *attempt, char *text, void **link,
  * text, its loader can. */
 static int load_container(const struct attempt *attempt)
 {
-    const struct driver *driver = &attempt->module->driver;
     unsigned char *payload =
         attempt->container + attempt->size - attempt->image->size;
-    void *link = NULL, *code = attempt->container;
-    int result = 0;
 
-    if (attempt->image->kind == INGOT_PTX && driver->cuLinkCreate_v2 &&
+    if (attempt->image->kind == INGOT_PTX &&
+        attempt->module->driver.cuLinkCreate_v2 &&
         number(payload, 4) != ZSTD_MAGIC)
-        result = compile(attempt, (char *)payload, &link, &code);
-    if (!result)
-        result = driver->cuModuleLoadDataEx(&attempt->loaded->module, code, 4,
-                                            attempt->log_options,
-                                            attempt->log_values);
-    if (link)
-        driver->cuLinkDestroy(link);
-    keep_log(attempt->module);
-    return result;
+        return load_text(attempt, (char *)payload);
+    return load_code(attempt, attempt->container);
 }
 
 /* Loads image `i`, from a container of its own.  The reader sees the copy
@@ -1763,6 +1834,19 @@ COLD enum ingot_status ingot_preload(struct ingot_module *module)
     struct loaded *loaded;
 
     return module ? acquire(module, &wanted, &loaded) : INGOT_INVALID;
+}
+
+COLD enum ingot_status ingot_use_jit_cache(struct ingot_module *module,
+                                           const struct ingot_jit_cache *cache)
+{
+    if (!module)
+        return INGOT_INVALID;
+    if (has_forked(module))
+        return INGOT_FORKED;
+    mutex_lock(&module->load_lock);
+    module->cache = cache;
+    mutex_unlock(&module->load_lock);
+    return module->failed;
 }
 
 COLD enum ingot_status ingot_reject(struct ingot_module *module,

@@ -48,11 +48,18 @@ struct stream {
     unsigned long long context_id;
 };
 
-/* A run of the compiler; `cubin` is what it makes of anything. */
+/* What the compiler makes of anything: the heads of a file of machine code and
+ * of its one section, and for what. */
+struct code {
+    unsigned char head[128];
+    int sm, driver_version;
+};
+
+/* A run of the compiler. */
 struct link {
     int is_ready;
     void **values;
-    unsigned char cubin[64];
+    struct code code;
 };
 
 /* Everything; one per library. */
@@ -412,6 +419,26 @@ static int fits(int kind, int sm, char suffix)
                                  : sm / 10 == device / 10 && sm <= device);
 }
 
+/* Is machine code for the current GPU and this driver? */
+static int is_ours(const void *bytes)
+{
+    const struct code *code = bytes;
+
+    return code->sm == state.sm[current()->device] &&
+           code->driver_version == state.driver_version;
+}
+
+/* Makes what the compiler makes: see is_ours. */
+static void put_code(struct code *code)
+{
+    static const unsigned char head[64] = {
+        0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [40] = 64, [58] = 64, [60] = 1};
+
+    memcpy(code->head, head, sizeof head);
+    code->sm = state.sm[current()->device];
+    code->driver_version = state.driver_version;
+}
+
 /* A new module in the current context. */
 static struct module *new_module(int kind)
 {
@@ -456,6 +483,10 @@ API int cuModuleLoadDataEx(void **module, const void *bytes, unsigned count_,
     if (!parse(bytes, &kind, &sm, &suffix)) {
         state.malformed++;
         return 200;
+    }
+    if (!sm && !is_ours(bytes)) {
+        state.foreign++;
+        return 209;
     }
     usleep(state.load_delay_us);
     result = sm ? judge(kind, sm, suffix) : 0;
@@ -656,7 +687,7 @@ HIDDEN int cuLinkCreate_v2(unsigned count_, int *options, void **values,
         return 1;
     link = calloc(1, sizeof *link);
     link->values = values;
-    memcpy(link->cubin, "\177ELF", 4);
+    put_code(&link->code);
     state.live_links++;
     *handle = link;
     return 0;
@@ -693,8 +724,8 @@ HIDDEN int cuLinkComplete(void *handle, void **cubin, size_t *size)
     struct link *link = handle;
 
     ENTER(1);
-    *cubin = link->cubin;
-    *size = sizeof link->cubin;
+    *cubin = &link->code;
+    *size = sizeof link->code;
     return 0;
 }
 

@@ -84,6 +84,7 @@ struct fake {
     atomic_int launches;       /* that worked */
     atomic_int broken_capture; /* unsafe calls during capture */
     atomic_int malformed;      /* containers that would crash a driver */
+    atomic_int foreign;        /* code compiled for another GPU or driver */
     struct fake_launch last;   /* the last that worked */
     struct fake_tensor tensor; /* likewise */
     char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
