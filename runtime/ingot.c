@@ -191,9 +191,12 @@ static void mutex_unlock(mutex *lock)
  * cannot; the last try is for the text of dlerror. */
 static void *open_library(const char *path)
 {
-    const char *name = path ? path : "libcuda.so.1";
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *name = path ? path : "libcuda.so.1", *never = NEVER_A_DRIVER;
+    void *library;
 
+    if (never && !path)
+        return NULL;
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library && !path)
         library =
             dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -209,9 +212,9 @@ static void *function_of(void *library, const char *name)
 /* Why open_library gave NULL, in `text` of `size` bytes. */
 static const char *library_error(const char *path, char *text, size_t size)
 {
-    const char *never = path ? NULL : NEVER_A_DRIVER;
+    const char *never = NEVER_A_DRIVER;
 
-    snprintf(text, size, "%s", never ? never : dlerror());
+    snprintf(text, size, "%s", never && !path ? never : dlerror());
     return text;
 }
 
@@ -459,9 +462,9 @@ struct ingot_module {
     const unsigned char *fatbin;           /* its bytes */
     unsigned char *owned;                  /* the same if read from a file */
     struct ingot_options options;
-    enum ingot_status failed;            /* open failed with this */
-    const struct ingot_jit_cache *cache; /* asked before PTX is compiled */
-    void *library;                       /* the driver's, once it was opened */
+    enum ingot_status failed;                     /* open failed with this */
+    ATOMIC(const struct ingot_jit_cache *) cache; /* asked before compiling */
+    void *library;                 /* the driver's, once it was opened */
     ATOMIC(int) pid;               /* who opened the driver; 0: nobody yet */
     struct driver driver;          /* valid after `pid` */
     ATOMIC(void *) primary;        /* primary context, if retained */
@@ -837,16 +840,13 @@ static const char *artifact_fault(const struct ingot_artifact *artifact)
 static void *symbol(void *library, const char *name, int version)
 {
     void *pointer = function_of(library, "cuGetProcAddress_v2");
-    size_t length = strlen(name);
-    char base[48] = "";
+    char base[64];
     void *found = NULL;
     find_symbol *find;
     int ignored;
 
     memcpy(&find, &pointer, sizeof find);
-    if (name[length - 1] == '2')
-        length -= strlen("_v2");
-    memcpy(base, name, length);
+    snprintf(base, sizeof base, "%.*s", (int)strcspn(name, "_"), name);
     if (find)
         find(base, &found, version, 0, &ignored);
     return found ? found : function_of(library, name);
@@ -1030,23 +1030,12 @@ static int compile(const struct attempt *attempt, char *text, void **link,
     return result;
 }
 
-/* Gives `code`, machine code or a container, to the driver. */
-static int load_code(const struct attempt *attempt, const void *code)
-{
-    int result = attempt->module->driver.cuModuleLoadDataEx(
-        &attempt->loaded->module, code, 4, attempt->log_options,
-        attempt->log_values);
-
-    keep_log(attempt->module);
-    return result;
-}
-
-/* Loads what the cache has for `key`, unless it is no machine code or the driver
+/* Loads what `cache` has for `key`, unless it is no machine code or the driver
  * refuses it. */
 static bool load_cached(const struct attempt *attempt,
+                        const struct ingot_jit_cache *cache,
                         const struct ingot_jit_key *key)
 {
-    const struct ingot_jit_cache *cache = attempt->module->cache;
     size_t size = 0;
     const void *code = cache->find(cache->user, key, &size);
     bool is_loaded = code && is_cubin((const unsigned char *)code, size) &&
@@ -1058,47 +1047,51 @@ static bool load_cached(const struct attempt *attempt,
     return is_loaded;
 }
 
-/* Loads `text`, the attempt's PTX, as machine code: the cache's, or else what is
- * compiled now, which the cache then gets. */
-static int load_text(const struct attempt *attempt, char *text)
+/* Is the attempt's image PTX that the driver's linker can compile?  It cannot
+ * read compressed text, the loader can. */
+static bool can_compile(const struct attempt *attempt, const char *payload)
+{
+    return attempt->image->kind == INGOT_PTX &&
+           attempt->module->driver.cuLinkCreate_v2 &&
+           number((const unsigned char *)payload, 4) != ZSTD_MAGIC;
+}
+
+/* Gives the attempt's image to the driver; of PTX that can be compiled the
+ * machine code: the cache's, or else what the cache gets then. */
+static int load_container(const struct attempt *attempt)
 {
     const struct driver *driver = &attempt->module->driver;
     const struct ingot_load *report = &attempt->loaded->report;
-    const struct ingot_jit_cache *cache = attempt->module->cache;
+    char *payload =
+        (char *)attempt->container + attempt->size - attempt->image->size;
+    bool compiles = can_compile(attempt, payload);
+    const struct ingot_jit_cache *cache =
+        compiles ? (const struct ingot_jit_cache *)attempt->module->cache
+                 : NULL;
     const struct ingot_jit_key key = {attempt->module->artifact->fatbin_hash,
                                       attempt->image->hash,
                                       report->device_sm,
                                       report->driver_version,
                                       0,
                                       0};
-    void *link = NULL, *code = NULL;
+    void *link = NULL, *code = attempt->container;
     size_t size = 0;
-    int result;
+    int result = 0;
 
-    if (cache && load_cached(attempt, &key))
+    if (cache && load_cached(attempt, cache, &key))
         return 0;
-    result = compile(attempt, text, &link, &code, &size);
+    if (compiles)
+        result = compile(attempt, payload, &link, &code, &size);
     if (!result)
-        result = load_code(attempt, code);
+        result = driver->cuModuleLoadDataEx(&attempt->loaded->module, code, 4,
+                                            attempt->log_options,
+                                            attempt->log_values);
     if (!result && cache && is_cubin((const unsigned char *)code, size))
         cache->store(cache->user, &key, code, size);
     if (link)
         driver->cuLinkDestroy(link);
+    keep_log(attempt->module);
     return result;
-}
-
-/* Gives the attempt's image to the driver.  Its linker cannot read compressed
- * text, its loader can. */
-static int load_container(const struct attempt *attempt)
-{
-    unsigned char *payload =
-        attempt->container + attempt->size - attempt->image->size;
-
-    if (attempt->image->kind == INGOT_PTX &&
-        attempt->module->driver.cuLinkCreate_v2 &&
-        number(payload, 4) != ZSTD_MAGIC)
-        return load_text(attempt, (char *)payload);
-    return load_code(attempt, attempt->container);
 }
 
 /* Loads image `i`, from a container of its own.  The reader sees the copy
@@ -1841,11 +1834,7 @@ COLD enum ingot_status ingot_use_jit_cache(struct ingot_module *module,
 {
     if (!module)
         return INGOT_INVALID;
-    if (has_forked(module))
-        return INGOT_FORKED;
-    mutex_lock(&module->load_lock);
     module->cache = cache;
-    mutex_unlock(&module->load_lock);
     return module->failed;
 }
 

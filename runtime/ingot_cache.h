@@ -25,8 +25,8 @@
  * of one folder.  Memory: one block for a cache; while a module loads, one of
  * the size of an entry. */
 
-#ifndef INGOT_CACHE_H
-#define INGOT_CACHE_H
+#ifndef INGOT_CACHE_INCLUDED
+#define INGOT_CACHE_INCLUDED
 
 #include "ingot.h"
 

@@ -287,8 +287,12 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
     int sm = state.sm[device];
 
     ENTER(0);
-    *value = attribute == 16 ? FAKE_SMS : attribute == 75 ? sm / 10 : sm % 10;
-    return attribute != 16 && attribute != 75 && attribute != 76;
+    *value = attribute == 16   ? FAKE_SMS
+             : attribute == 75 ? sm / 10
+             : attribute == 88 ? state.reaches_the_host
+                               : sm % 10;
+    return attribute != 16 && attribute != 75 && attribute != 76 &&
+           attribute != 88;
 }
 
 API int cuDevicePrimaryCtxRetain(void **context, int device)

@@ -56,6 +56,12 @@ struct fake_tensor {
     uint64_t sizes[5], strides[4]; /* strides in bytes, from dimension 1 on */
 };
 
+/* Memory that the driver knows. */
+struct fake_memory {
+    uint64_t start, size; /* size 0: none */
+    int type;             /* 1 of the host, 2 of a GPU */
+};
+
 struct fake {
     /* Set by the test; fake_reset sets one sm_90 device and nothing odd. */
     int device_count;
@@ -76,6 +82,10 @@ struct fake {
     const char *hidden[FAKE_MAX];         /* functions that are missing */
     struct fake_kernel kernels[FAKE_MAX]; /* in every image */
     struct fake_rule rules[FAKE_MAX];     /* images that are refused */
+    struct fake_memory memory[FAKE_MAX];  /* that pointers may lead to */
+    int pointer_result;                   /* all questions about them get it */
+    int has_no_ranges;                    /* how long memory is, is not said */
+    int reaches_the_host;                 /* the GPU does, all of it */
 
     /* Seen by the driver. */
     atomic_int live_modules;   /* loaded and not unloaded */
@@ -133,6 +143,8 @@ struct fake_config {
     unsigned count;
 };
 
+FAKE_API int cuPointerGetAttribute(void *value, int attribute,
+                                   uint64_t address);
 FAKE_API int cuGetErrorName(int result, const char **name);
 FAKE_API int cuGetErrorString(int result, const char **text);
 FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
