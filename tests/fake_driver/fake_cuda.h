@@ -152,6 +152,10 @@ FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                             unsigned block_z, unsigned shared,
                             struct CUstream_st *stream, void **params,
                             void **extra);
+/* Counts a call of `name`; what any call returns for reasons of its own, else
+ * 0. */
+FAKE_HIDDEN int fake_common(const char *name);
+
 /* Its configuration is a fake_config. */
 FAKE_HIDDEN int cuLaunchKernelEx(const void *with, void *function,
                                  void **params, void **extra);
