@@ -159,6 +159,11 @@ FAKE_HIDDEN int fake_common(const char *name);
 /* Its configuration is a fake_config. */
 FAKE_HIDDEN int cuLaunchKernelEx(const void *with, void *function,
                                  void **params, void **extra);
+FAKE_HIDDEN int
+cuTensorMapEncodeTiled(void *map, int type, unsigned rank, const void *address,
+                       const uint64_t *sizes, const uint64_t *strides,
+                       const unsigned *box, const unsigned *steps,
+                       int interleave, int swizzle, int promotion, int fill);
 FAKE_HIDDEN int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                             void *function,
                                                             int threads,
