@@ -157,6 +157,13 @@ static int process_id(void)
 
 #else
 
+/* Why a system never has a driver; NULL for one that may. */
+#ifdef __APPLE__
+#define NEVER_A_DRIVER "NVIDIA has no driver for macOS"
+#else
+#define NEVER_A_DRIVER NULL
+#endif
+
 typedef pthread_mutex_t mutex;
 
 static void mutex_init(mutex *lock)
@@ -184,9 +191,12 @@ static void mutex_unlock(mutex *lock)
  * cannot; the last try is for the text of dlerror. */
 static void *open_library(const char *path)
 {
-    const char *name = path ? path : "libcuda.so.1";
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *name = path ? path : "libcuda.so.1", *never = NEVER_A_DRIVER;
+    void *library;
 
+    if (never && !path)
+        return NULL;
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library && !path)
         library =
             dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -202,8 +212,9 @@ static void *function_of(void *library, const char *name)
 /* Why open_library gave NULL, in `text` of `size` bytes. */
 static const char *library_error(const char *path, char *text, size_t size)
 {
-    (void)path;
-    snprintf(text, size, "%s", dlerror());
+    const char *never = NEVER_A_DRIVER;
+
+    snprintf(text, size, "%s", never && !path ? never : dlerror());
     return text;
 }
 
@@ -451,7 +462,9 @@ struct ingot_module {
     const unsigned char *fatbin;           /* its bytes */
     unsigned char *owned;                  /* the same if read from a file */
     struct ingot_options options;
-    enum ingot_status failed;      /* open failed with this */
+    enum ingot_status failed;                     /* open failed with this */
+    ATOMIC(const struct ingot_jit_cache *) cache; /* asked before compiling */
+    void *library;                 /* the driver's, once it was opened */
     ATOMIC(int) pid;               /* who opened the driver; 0: nobody yet */
     struct driver driver;          /* valid after `pid` */
     ATOMIC(void *) primary;        /* primary context, if retained */
@@ -820,20 +833,20 @@ static const char *artifact_fault(const struct ingot_artifact *artifact)
 
 /* ---- The driver --------------------------------------------------------- */
 
-/* The driver's function `name`, NULL if missing.  `find`, which may be NULL,
- * knows functions by their name without suffix and their first version; asked
- * with a version above the driver's own it knows none at all. */
-static void *symbol(void *library, find_symbol *find, const char *name,
-                    int version)
+/* The function `name` of the driver `library`, NULL if missing.  Where it has
+ * cuGetProcAddress_v2, that knows functions by their name without suffix and
+ * their first version; asked with a version above the driver's own it knows
+ * none at all. */
+static void *symbol(void *library, const char *name, int version)
 {
-    size_t length = strlen(name);
-    char base[48] = "";
+    void *pointer = function_of(library, "cuGetProcAddress_v2");
+    char base[64];
     void *found = NULL;
+    find_symbol *find;
     int ignored;
 
-    if (name[length - 1] == '2')
-        length -= strlen("_v2");
-    memcpy(base, name, length);
+    memcpy(&find, &pointer, sizeof find);
+    snprintf(base, sizeof base, "%.*s", (int)strcspn(name, "_"), name);
     if (find)
         find(base, &found, version, 0, &ignored);
     return found ? found : function_of(library, name);
@@ -849,14 +862,12 @@ static const char *resolve(struct driver *driver, void *library)
     static const uint16_t versions[] = {DRIVER(VERSION)};
 #undef NAME
 #undef VERSION
-    void *pointer = function_of(library, "cuGetProcAddress_v2");
-    find_symbol *find;
     const char *name = names;
+    void *pointer;
     size_t i;
 
-    memcpy(&find, &pointer, sizeof find);
     for (i = 0; *name; i++, name += strlen(name) + 1) {
-        pointer = symbol(library, find, name, versions[i] / 2);
+        pointer = symbol(library, name, versions[i] / 2);
         if (!pointer && versions[i] % 2)
             return name;
         memcpy((char *)driver + i * sizeof pointer, &pointer, sizeof pointer);
@@ -869,17 +880,16 @@ static const char *resolve(struct driver *driver, void *library)
 static enum ingot_status open_driver(struct ingot_module *module)
 {
     char text[INGOT_TEXT_SIZE / 2];
-    void *library;
     const char *missing;
     int result;
 
     if (module->pid)
         return INGOT_OK;
-    library = open_library(module->options.driver);
-    if (!library)
+    module->library = open_library(module->options.driver);
+    if (!module->library)
         return fail(module, NULL, INGOT_NO_DRIVER, "%s",
                     library_error(module->options.driver, text, sizeof text));
-    missing = resolve(&module->driver, library);
+    missing = resolve(&module->driver, module->library);
     if (missing)
         return fail(module, NULL, INGOT_OLD_DRIVER, "it lacks %s", missing);
     result = module->driver.cuInit(0);
@@ -887,6 +897,19 @@ static enum ingot_status open_driver(struct ingot_module *module)
         return driver_failed(module, NULL, "cuInit", result);
     atomic_store(&module->pid, process_id());
     return INGOT_OK;
+}
+
+COLD void *ingot_driver_function(struct ingot_module *module, const char *name,
+                                 int version)
+{
+    bool is_open;
+
+    if (!module || module->failed || has_forked(module))
+        return NULL;
+    mutex_lock(&module->load_lock);
+    is_open = !open_driver(module);
+    mutex_unlock(&module->load_lock);
+    return is_open ? symbol(module->library, name, version) : NULL;
 }
 
 /* Makes the primary context of the options' device `*context` and keeps it. */
@@ -985,14 +1008,14 @@ static void keep_log(struct ingot_module *module)
         set_text(module, module->log, log, INGOT_LOG_SIZE);
 }
 
-/* Compiles `text`, the attempt's PTX; `*code` becomes machine code that `*link`
- * owns.  Other threads can launch meanwhile, not so during a load of PTX. */
+/* Compiles `text`, the attempt's PTX; `*code` becomes `*size` bytes of machine
+ * code that `*link` owns.  Other threads can launch meanwhile, not so during a
+ * load of PTX. */
 static int compile(const struct attempt *attempt, char *text, void **link,
-                   void **code)
+                   void **code, size_t *size)
 {
     const struct driver *driver = &attempt->module->driver;
     double start = clock_ms();
-    size_t size;
     int result = driver->cuLinkCreate_v2(4, attempt->log_options,
                                          attempt->log_values, link);
 
@@ -1001,29 +1024,70 @@ static int compile(const struct attempt *attempt, char *text, void **link,
     result = driver->cuLinkAddData_v2(*link, INPUT_PTX, text, strlen(text) + 1,
                                       "ingot", 0, NULL, NULL);
     if (!result)
-        result = driver->cuLinkComplete(*link, code, &size);
+        result = driver->cuLinkComplete(*link, code, size);
     attempt->loaded->report.jit_ms = clock_ms() - start;
     keep_log(attempt->module);
     return result;
 }
 
-/* Gives the attempt's image to the driver.  Its linker cannot read compressed
- * text, its loader can. */
+/* Loads what `cache` has for `key`, unless it is no machine code or the driver
+ * refuses it. */
+static bool load_cached(const struct attempt *attempt,
+                        const struct ingot_jit_cache *cache,
+                        const struct ingot_jit_key *key)
+{
+    size_t size = 0;
+    const void *code = cache->find(cache->user, key, &size);
+    bool is_loaded = code && is_cubin((const unsigned char *)code, size) &&
+                     !attempt->module->driver.cuModuleLoadDataEx(
+                         &attempt->loaded->module, code, 0, NULL, NULL);
+
+    if (code)
+        cache->release(cache->user, code);
+    return is_loaded;
+}
+
+/* Is the attempt's image PTX that the driver's linker can compile?  It cannot
+ * read compressed text, the loader can. */
+static bool can_compile(const struct attempt *attempt, const char *payload)
+{
+    return attempt->image->kind == INGOT_PTX &&
+           attempt->module->driver.cuLinkCreate_v2 &&
+           number((const unsigned char *)payload, 4) != ZSTD_MAGIC;
+}
+
+/* Gives the attempt's image to the driver; of PTX that can be compiled the
+ * machine code: the cache's, or else what the cache gets then. */
 static int load_container(const struct attempt *attempt)
 {
     const struct driver *driver = &attempt->module->driver;
-    unsigned char *payload =
-        attempt->container + attempt->size - attempt->image->size;
+    const struct ingot_load *report = &attempt->loaded->report;
+    char *payload =
+        (char *)attempt->container + attempt->size - attempt->image->size;
+    bool compiles = can_compile(attempt, payload);
+    const struct ingot_jit_cache *cache =
+        compiles ? (const struct ingot_jit_cache *)attempt->module->cache
+                 : NULL;
+    const struct ingot_jit_key key = {attempt->module->artifact->fatbin_hash,
+                                      attempt->image->hash,
+                                      report->device_sm,
+                                      report->driver_version,
+                                      0,
+                                      0};
     void *link = NULL, *code = attempt->container;
+    size_t size = 0;
     int result = 0;
 
-    if (attempt->image->kind == INGOT_PTX && driver->cuLinkCreate_v2 &&
-        number(payload, 4) != ZSTD_MAGIC)
-        result = compile(attempt, (char *)payload, &link, &code);
+    if (cache && load_cached(attempt, cache, &key))
+        return 0;
+    if (compiles)
+        result = compile(attempt, payload, &link, &code, &size);
     if (!result)
         result = driver->cuModuleLoadDataEx(&attempt->loaded->module, code, 4,
                                             attempt->log_options,
                                             attempt->log_values);
+    if (!result && cache && is_cubin((const unsigned char *)code, size))
+        cache->store(cache->user, &key, code, size);
     if (link)
         driver->cuLinkDestroy(link);
     keep_log(attempt->module);
@@ -1763,6 +1827,15 @@ COLD enum ingot_status ingot_preload(struct ingot_module *module)
     struct loaded *loaded;
 
     return module ? acquire(module, &wanted, &loaded) : INGOT_INVALID;
+}
+
+COLD enum ingot_status ingot_use_jit_cache(struct ingot_module *module,
+                                           const struct ingot_jit_cache *cache)
+{
+    if (!module)
+        return INGOT_INVALID;
+    module->cache = cache;
+    return module->failed;
 }
 
 COLD enum ingot_status ingot_reject(struct ingot_module *module,

@@ -145,7 +145,8 @@ struct ingot_module;
     ROW(NULL_ARRAY, 21, "an array argument is NULL")                           \
     ROW(MISALIGNED, 22, "an array argument is not aligned as needed")          \
     ROW(OVERFLOW, 23, "the sizes multiply to more than 64 bits hold")          \
-    ROW(DRIVER, 24, "a driver call failed")
+    ROW(DRIVER, 24, "a driver call failed")                                    \
+    ROW(BAD_ARRAY, 25, "an array is not the GPU's, too small, or overlaps")
 
 /* INGOT_OK is 0; anything else is a failure with a text in the module. */
 enum ingot_status {
@@ -351,7 +352,56 @@ INGOT_API enum ingot_status ingot_reject(struct ingot_module *module,
                                          enum ingot_status status,
                                          const char *kernel, const char *what);
 
+/* ---- Compiled PTX that is kept ------------------------------------------ */
+
+/* What machine code was compiled from, and for what: machine code for one key
+ * fits no other.  `driver_version` is the CUDA release that the driver is for;
+ * drivers of one release with different compilers have the same. */
+struct ingot_jit_key {
+    uint64_t fatbin_hash;    /* of the artifact */
+    uint64_t image_hash;     /* of the PTX */
+    uint32_t device_sm;      /* 90 for compute capability 9.0 */
+    uint32_t driver_version; /* 13000 for CUDA 13.0 */
+    uint32_t options;        /* of the compiler; 0: its defaults, always so */
+    uint32_t reserved;       /* 0 */
+};
+
+/* Where a program keeps machine code that the driver compiled from PTX, so that
+ * the next process need not compile.  ingot_cache.h has one that checks what it
+ * gets, over a folder or over functions that only load and store.  The
+ * functions are called from the thread that loads, one at a time for each
+ * module, and must not call the module. */
+struct ingot_jit_cache {
+    void *user; /* handed to each function */
+
+    /* Returns machine code for `*key`, `*size` bytes that stay until they are
+     * released; NULL where there is none.  What is not a whole cubin, or what
+     * the driver refuses, is not used: the PTX is compiled, and stored. */
+    const void *(*find)(void *user, const struct ingot_jit_key *key,
+                        size_t *size);
+    void (*release)(void *user, const void *code);
+
+    /* Takes a copy of `size` bytes for `*key`, in place of what was found for
+     * it; or does not: that is no failure of the load. */
+    void (*store)(void *user, const struct ingot_jit_key *key, const void *code,
+                  size_t size);
+};
+
+/* Makes the module ask `*cache` before it compiles PTX, in all loads from now
+ * on; NULL: no more.  It is referenced, not copied: keep it until the module is
+ * closed.  Compressed PTX is not cached, since only the driver's loader reads
+ * it, and that gives no machine code. */
+INGOT_API enum ingot_status
+ingot_use_jit_cache(struct ingot_module *module,
+                    const struct ingot_jit_cache *cache);
+
 /* ---- Asking ------------------------------------------------------------- */
+
+/* The driver's function `name`, "cuMemAlloc_v2", if it came with CUDA
+ * `version`, 3020 for 3.2, or before, and the driver has it; else NULL, also
+ * where there is no driver.  For a program that is not linked with one. */
+INGOT_API void *ingot_driver_function(struct ingot_module *module,
+                                      const char *name, int version);
 
 /* The meaning of `status`, never NULL. */
 INGOT_API const char *ingot_status_text(enum ingot_status status);
@@ -376,7 +426,7 @@ struct ingot_load {
     uint32_t driver_version; /* 13000 for a driver made for CUDA 13.0 */
     uint32_t contexts;       /* contexts that the module is loaded in */
     double load_ms;          /* milliseconds of the whole load */
-    double jit_ms;           /* of these, compiling PTX */
+    double jit_ms;           /* of these, compiling PTX; 0: it was cached */
 };
 
 /* Fills `*load` for the current context.  Loads nothing. */

@@ -52,9 +52,13 @@ static void write_comment(const struct plan *plan, struct buf *out)
         " * INGOT_BAD_SIZE: a size is negative or a condition does not hold.\n"
         " * INGOT_NULL_ARRAY, INGOT_MISALIGNED, INGOT_OVERFLOW: an array is "
         "missing, not\n"
-        " * aligned as said, or larger than 64 bits count.  Otherwise the "
-        "status of\n"
-        " * ingot_launch.  ingot_error_text says more. */\n",
+        " * aligned as said, or larger than 64 bits count.  INGOT_BAD_ARRAY, "
+        "where\n"
+        " * INGOT_DEBUG is defined: it is no memory of the GPU, too little, or "
+        "overlaps\n"
+        " * another; see ingot_debug.h.  Otherwise the status of "
+        "ingot_launch.\n"
+        " * ingot_error_text says more. */\n",
         plan->name);
 }
 
@@ -77,6 +81,9 @@ static void write_guard(struct arena *a, const struct plan *plan,
     buf_printf(out,
                "\n#ifndef INGOT_%s_H\n#define INGOT_%s_H 0x%016llxull\n\n"
                "#include \"ingot.h\"\n\n"
+               "#ifdef INGOT_DEBUG\n"
+               "#include \"ingot_debug.h\"\n"
+               "#endif\n\n"
                "#if INGOT_ABI != %d\n"
                "#error \"this header is for another ingot.h; build it again\"\n"
                "#endif\n",

@@ -55,6 +55,15 @@ static int oldest(const struct fatbin_image *image, int ptxas)
     return INT_MAX;
 }
 
+int ladder_cuda(const struct ladder_gpu *gpu, const struct fatbin_image *image,
+                int ptxas)
+{
+    int cuda = oldest(image, ptxas);
+    if (!fitness(gpu->sm, image))
+        return 0;
+    return cuda < gpu->cuda ? gpu->cuda : cuda;
+}
+
 struct ladder_step ladder_find(const struct ladder_gpu *gpu,
                                const struct fatbin *fatbin, int ptxas)
 {
@@ -63,10 +72,9 @@ struct ladder_step ladder_find(const struct ladder_gpu *gpu,
     for (size_t i = 0; i < fatbin->images.n; i++) {
         const struct fatbin_image *image = &fatbin->images.at[i];
         unsigned fit = fitness(gpu->sm, image);
-        int cuda = oldest(image, ptxas);
+        int cuda = ladder_cuda(gpu, image, ptxas);
         if (!fit)
             continue;
-        cuda = cuda < gpu->cuda ? gpu->cuda : cuda;
         if (fit > best) {
             best = fit;
             s.best = image;

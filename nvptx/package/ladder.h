@@ -33,6 +33,11 @@ struct ladder_step {
 struct ladder_step ladder_find(const struct ladder_gpu *gpu,
                                const struct fatbin *fatbin, int ptxas);
 
+// Return the first CUDA release whose driver runs an image on a GPU, 0 if it is for other
+// GPUs, INT_MAX if it is newer than all of cuda.def.  `ptxas` is as above.
+int ladder_cuda(const struct ladder_gpu *gpu, const struct fatbin_image *image,
+                int ptxas);
+
 // Return in a word how an image serves a GPU: "exact", "family" or "JIT".
 const char *ladder_rung(const struct ladder_gpu *gpu,
                         const struct fatbin_image *image);

@@ -6,6 +6,7 @@
 //       each array: its bytes fit in 64 bits         INGOT_OVERFLOW
 //                   not NULL unless empty            INGOT_NULL_ARRAY
 //                   aligned                          INGOT_MISALIGNED
+//       with INGOT_DEBUG: memory of the GPU, and apart  INGOT_BAD_ARRAY
 //       the first variant whose guard holds: each of its launches in order
 //   }
 //

@@ -105,8 +105,50 @@ static void write_array_checks(struct writer *w)
     }
 }
 
+// Append an array as the debug checks take it: `bytes` is the function that says
+// how large it is, called with the number of the parameter, unless that is -1.
+static void write_debug_array(struct writer *w, const char *name,
+                              const char *bytes, int parameter, bool is_written)
+{
+    struct buf sizes = {0}, *out = w->out;
+    w->out = &sizes;
+    writer_sizes(w, false);
+    w->out = out;
+    buf_printf(out, "            {\"%s\", %s, (uint64_t)%s(", name, name,
+               bytes);
+    if (parameter >= 0)
+        buf_printf(out, "%d%s", parameter, sizes.n ? ", " : "");
+    buf_printf(out, "%s), %d},\n", sizes.n ? sizes.data : "", is_written);
+    buf_free(&sizes);
+}
+
+// Append what a program with INGOT_DEBUG checks of the arrays, too.
+static void write_debug_checks(struct writer *w)
+{
+    const struct ir_kernel *source = w->kernel->source;
+    buf_text(w->out, "#ifdef INGOT_DEBUG\n    {\n"
+                     "        const struct ingot_debug_array arrays[] = {\n");
+    for (size_t i = 0; i < source->params.n; i++) {
+        const struct ir_buffer *b = source->params.at[i].buffer;
+        if (b)
+            write_debug_array(w, w->kernel->names[i], w->kernel->bytes, (int)i,
+                              b->role != ROLE_input);
+    }
+    if (w->kernel->needs_workspace)
+        write_debug_array(w, "workspace", w->kernel->workspace, -1, true);
+    buf_printf(w->out,
+               "        };\n\n"
+               "        status = ingot_debug_arrays(module, \"%s\", arrays,\n"
+               "                                    sizeof arrays / sizeof "
+               "*arrays);\n"
+               "        if (status)\n            return status;\n"
+               "    }\n#endif\n",
+               source->name);
+}
+
 void launch_checks(struct writer *w)
 {
     write_conditions(w);
     write_array_checks(w);
+    write_debug_checks(w);
 }

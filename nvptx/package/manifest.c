@@ -298,6 +298,13 @@ static json_t *tools_json(const struct package *package)
     return object;
 }
 
+// Return which drivers the package needs.
+static json_t *driver_json(const struct driver_need *need)
+{
+    return json_pack("{s:i, s:o}", "oldest", need->oldest, "needed_by",
+                     text_json(need->why));
+}
+
 void manifest_write(struct arena *a, const struct plan *plan, struct buf *out)
 {
     const struct package *package = plan->package;
@@ -321,6 +328,7 @@ void manifest_write(struct arena *a, const struct plan *plan, struct buf *out)
     json_object_set_new(root, "c_name", text_json(plan->name));
     json_object_set_new(root, "source", text_json(path_base(package->source)));
     json_object_set_new(root, "tools", tools_json(package));
+    json_object_set_new(root, "driver", driver_json(&plan->need));
     json_object_set_new(root, "fatbin", fatbin);
     json_object_set_new(root, "images", images);
     json_object_set_new(root, "kernels", kernels);

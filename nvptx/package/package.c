@@ -2,6 +2,7 @@
 
 #include "nvptx/package/package.h"
 
+#include "nvptx/package/driver.h"
 #include "nvptx/package/fatbinary.h"
 #include "nvptx/package/header.h"
 #include "nvptx/package/manifest.h"
@@ -120,6 +121,26 @@ static bool make_fatbin(struct arena *a, struct plan *plan,
     return check_fatbin(a, plan, out, diags);
 }
 
+// Find which drivers the package needs; report that it needs newer ones than it may.
+// Returns false then.
+static bool check_driver(struct arena *a, struct plan *plan,
+                         struct diag_list *diags, struct package_files *out)
+{
+    int floor = plan->package->driver_floor;
+    plan->need = driver_need(a, plan);
+    out->oldest_driver = plan->need.oldest;
+    out->needed_by = plan->need.why;
+    if (!floor || plan->need.beyond <= floor)
+        return true;
+    diag_error(diags, (struct span){0}, D_driver_floor, plan->package->name,
+               driver_release(a, plan->need.beyond), driver_release(a, floor));
+    diag_note(diags, (struct span){0}, "what needs them: %s", plan->need.why);
+    diag_help(diags,
+              "give PTX of an older version, `--ptx compute_75`, an older "
+              "ptxas, `--cuda DIR`, or a higher `--driver-floor`");
+    return false;
+}
+
 bool package_make(struct arena *a, const struct package *package,
                   struct diag_list *diags, struct package_files *out)
 {
@@ -128,6 +149,7 @@ bool package_make(struct arena *a, const struct package *package,
     plan_make(a, package, &plan);
     if (!plan_check_names(a, &plan, diags) ||
         !make_fatbin(a, &plan, diags, &out->fatbin) ||
+        !check_driver(a, &plan, diags, out) ||
         !header_write(a, &plan, &out->fatbin, diags, &out->header,
                       &out->source) ||
         (package->triple &&

@@ -49,6 +49,7 @@ struct package {
     const char *ingot_version, *llvm_version, *ptxas_version; // NULL: unknown
     const char *fatbinary; // path of NVIDIA's tool, to have it pack; or NULL
     const char *triple;    // of an object file that holds the fatbin, or NULL
+    int driver_floor;      // as the driver counts: it must do; 0: any may
     bool embed;            // the header holds the fatbin too
     bool declarations;     // the header only declares what a C file defines
 };
@@ -58,6 +59,8 @@ struct package_files {
     struct buf fatbin, header, manifest;
     struct buf source; // of the C file, if the header only declares
     struct buf object; // if there is a triple
+    int oldest_driver; // 12000 for CUDA 12.0: older ones do not run it
+    const char *needed_by;
 };
 
 // Make the files.

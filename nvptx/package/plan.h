@@ -47,6 +47,13 @@ struct plan_kernel {
     struct plan_variant *variants;
 };
 
+// Which drivers the package needs, by the CUDA releases that they are for.
+struct driver_need {
+    int oldest; // the first that runs it on every GPU that such drivers know
+    int beyond; // that, if something else than GPUs needs it; 0: they do
+    const char *why; // what needs it
+};
+
 // The whole.
 struct plan {
     const struct package *package;
@@ -58,6 +65,7 @@ struct plan {
     struct fatbin_image *images; // package->n_images of them
     struct usage_list *usage;    // of each image
     uint64_t fatbin_size, fatbin_hash;
+    struct driver_need need; // once the fatbin is made
 };
 
 // Lay out a package, whose fatbin is to be made of `images`.

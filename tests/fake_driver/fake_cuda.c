@@ -48,11 +48,18 @@ struct stream {
     unsigned long long context_id;
 };
 
-/* A run of the compiler; `cubin` is what it makes of anything. */
+/* What the compiler makes of anything: the heads of a file of machine code and
+ * of its one section, and for what. */
+struct code {
+    unsigned char head[128];
+    int sm, driver_version;
+};
+
+/* A run of the compiler. */
 struct link {
     int is_ready;
     void **values;
-    unsigned char cubin[64];
+    struct code code;
 };
 
 /* Everything; one per library. */
@@ -236,6 +243,11 @@ int fake_enter(const char *function, int feels_sticky)
     return common(function, feels_sticky);
 }
 
+int fake_common(const char *name)
+{
+    return common(name, 1);
+}
+
 #define ENTER(sticky)                                                          \
     do {                                                                       \
         int common_result = common(__func__, sticky);                          \
@@ -287,8 +299,12 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
     int sm = state.sm[device];
 
     ENTER(0);
-    *value = attribute == 16 ? FAKE_SMS : attribute == 75 ? sm / 10 : sm % 10;
-    return attribute != 16 && attribute != 75 && attribute != 76;
+    *value = attribute == 16   ? FAKE_SMS
+             : attribute == 75 ? sm / 10
+             : attribute == 88 ? state.reaches_the_host
+                               : sm % 10;
+    return attribute != 16 && attribute != 75 && attribute != 76 &&
+           attribute != 88;
 }
 
 API int cuDevicePrimaryCtxRetain(void **context, int device)
@@ -419,6 +435,26 @@ static int fits(int kind, int sm, char suffix)
                                  : sm / 10 == device / 10 && sm <= device);
 }
 
+/* Is machine code for the current GPU and this driver? */
+static int is_ours(const void *bytes)
+{
+    const struct code *code = bytes;
+
+    return code->sm == state.sm[current()->device] &&
+           code->driver_version == state.driver_version;
+}
+
+/* Makes what the compiler makes: see is_ours. */
+static void put_code(struct code *code)
+{
+    static const unsigned char head[64] = {
+        0x7f, 'E', 'L', 'F', 2, 1, [18] = 190, [40] = 64, [58] = 64, [60] = 1};
+
+    memcpy(code->head, head, sizeof head);
+    code->sm = state.sm[current()->device];
+    code->driver_version = state.driver_version;
+}
+
 /* A new module in the current context. */
 static struct module *new_module(int kind)
 {
@@ -463,6 +499,10 @@ API int cuModuleLoadDataEx(void **module, const void *bytes, unsigned count_,
     if (!parse(bytes, &kind, &sm, &suffix)) {
         state.malformed++;
         return 200;
+    }
+    if (!sm && !is_ours(bytes)) {
+        state.foreign++;
+        return 209;
     }
     usleep(state.load_delay_us);
     result = sm ? judge(kind, sm, suffix) : 0;
@@ -577,39 +617,6 @@ API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                : 0;
 }
 
-/* As measured: the driver checks what is checked here. */
-HIDDEN int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
-                                  const void *address, const uint64_t *sizes,
-                                  const uint64_t *strides, const unsigned *box,
-                                  const unsigned *steps, int interleave,
-                                  int swizzle, int promotion, int fill)
-{
-    struct fake_tensor tensor = {address, type, swizzle, rank, {0}, {0}, {0}};
-    unsigned d;
-
-    ENTER(1);
-    if (!current())
-        return 201;
-    if (rank < 1 || rank > 5 || (uintptr_t)address % 16 || interleave ||
-        promotion > 3 || fill)
-        return 1;
-    for (d = 0; d < rank; d++) {
-        if (sizes[d] < 1 || sizes[d] > UINT64_C(1) << 32 || steps[d] != 1 ||
-            box[d] < 1 || box[d] > 256 ||
-            (d && (strides[d - 1] % 16 || strides[d - 1] >> 40)))
-            return 1;
-        tensor.sizes[d] = sizes[d];
-        tensor.box[d] = box[d];
-        if (d)
-            tensor.strides[d - 1] = strides[d - 1];
-    }
-    memset(map, 0x5a, 128);
-    pthread_mutex_lock(&lock);
-    state.tensor = tensor;
-    pthread_mutex_unlock(&lock);
-    return 0;
-}
-
 HIDDEN int cuCtxGetId(void *context, unsigned long long *id)
 {
     ENTER(0);
@@ -665,7 +672,7 @@ HIDDEN int cuLinkCreate_v2(unsigned count_, int *options, void **values,
         return 1;
     link = calloc(1, sizeof *link);
     link->values = values;
-    memcpy(link->cubin, "\177ELF", 4);
+    put_code(&link->code);
     state.live_links++;
     *handle = link;
     return 0;
@@ -702,8 +709,8 @@ HIDDEN int cuLinkComplete(void *handle, void **cubin, size_t *size)
     struct link *link = handle;
 
     ENTER(1);
-    *cubin = link->cubin;
-    *size = sizeof link->cubin;
+    *cubin = &link->code;
+    *size = sizeof link->code;
     return 0;
 }
 

@@ -59,6 +59,12 @@ struct fake_tensor {
     uint64_t sizes[5], strides[4]; /* strides in bytes, from dimension 1 on */
 };
 
+/* Memory that the driver knows. */
+struct fake_memory {
+    uint64_t start, size; /* size 0: none */
+    int type;             /* 1 of the host, 2 of a GPU */
+};
+
 struct fake {
     /* Set by the test; fake_reset sets one sm_90 device and nothing odd. */
     int device_count;
@@ -79,6 +85,10 @@ struct fake {
     const char *hidden[FAKE_MAX];         /* functions that are missing */
     struct fake_kernel kernels[FAKE_MAX]; /* in every image */
     struct fake_rule rules[FAKE_MAX];     /* images that are refused */
+    struct fake_memory memory[FAKE_MAX];  /* that pointers may lead to */
+    int pointer_result;                   /* all questions about them get it */
+    int has_no_ranges;                    /* how long memory is, is not said */
+    int reaches_the_host;                 /* the GPU does, all of it */
 
     /* Seen by the driver. */
     atomic_int live_modules;   /* loaded and not unloaded */
@@ -91,6 +101,7 @@ struct fake {
     atomic_int live_memory;    /* allocated and not freed, pinned memory too */
     atomic_int live_streams;   /* created and not destroyed */
     atomic_int live_events;    /* likewise */
+    atomic_int foreign;        /* code compiled for another GPU or driver */
     struct fake_launch last;   /* the last that worked */
     struct fake_tensor tensor; /* likewise */
     char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
@@ -156,6 +167,8 @@ FAKE_HIDDEN int fake_queue_kernel(void *stream,
                                   void **params);
 
 FAKE_API int cuCtxGetCurrent(void **context);
+FAKE_API int cuPointerGetAttribute(void *value, int attribute,
+                                   uint64_t address);
 FAKE_API int cuGetErrorName(int result, const char **name);
 FAKE_API int cuGetErrorString(int result, const char **text);
 FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
@@ -163,9 +176,18 @@ FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                             unsigned block_z, unsigned shared,
                             struct CUstream_st *stream, void **params,
                             void **extra);
+/* Counts a call of `name`; what any call returns for reasons of its own, else
+ * 0. */
+FAKE_HIDDEN int fake_common(const char *name);
+
 /* Its configuration is a fake_config. */
 FAKE_HIDDEN int cuLaunchKernelEx(const void *with, void *function,
                                  void **params, void **extra);
+FAKE_HIDDEN int
+cuTensorMapEncodeTiled(void *map, int type, unsigned rank, const void *address,
+                       const uint64_t *sizes, const uint64_t *strides,
+                       const unsigned *box, const unsigned *steps,
+                       int interleave, int swizzle, int promotion, int fill);
 FAKE_HIDDEN int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                             void *function,
                                                             int threads,

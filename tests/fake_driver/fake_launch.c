@@ -9,9 +9,11 @@ int cuLaunchKernelEx(const void *with, void *function, void **params,
     const struct fake_config *config = with;
     const unsigned *grid = config->grid, *block = config->block;
     struct fake *state = fake_state();
-    int values[7] = {0}, result;
+    int values[7] = {0}, result = fake_common(__func__);
     unsigned i;
 
+    if (result)
+        return result;
     for (i = 0; i < config->count; i++) {
         if (config->attributes[i].id != 2 && config->attributes[i].id != 6)
             return 1;
@@ -32,7 +34,10 @@ int cuLaunchKernelEx(const void *with, void *function, void **params,
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function,
                                                 int threads, size_t shared)
 {
+    int result = fake_common(__func__);
+
     (void)function, (void)threads, (void)shared;
-    *blocks = fake_state()->resident;
-    return 0;
+    if (!result)
+        *blocks = fake_state()->resident;
+    return result;
 }

@@ -33,6 +33,46 @@ static void *test_calloc_(size_t count, size_t size)
 #undef malloc
 #undef calloc
 
+/* The last machine code that a module stored, which it finds again. */
+static struct {
+    unsigned char code[1024];
+    size_t size;
+} kept;
+
+static const void *find_kept(void *user, const struct ingot_jit_key *key,
+                             size_t *size)
+{
+    (void)user, (void)key;
+    *size = kept.size;
+    return kept.size ? kept.code : NULL;
+}
+
+static void release_kept(void *user, const void *code)
+{
+    (void)user, (void)code;
+}
+
+static void keep(void *user, const struct ingot_jit_key *key, const void *code,
+                 size_t size)
+{
+    (void)user, (void)key;
+    assert_true(size <= sizeof kept.code);
+    memcpy(kept.code, code, size);
+    kept.size = size;
+}
+
+/* Has the driver encode a tensor map. */
+static enum ingot_status encode_any(struct ingot_module *module, void *stream)
+{
+    static const struct ingot_tensor tensor = {"A", 2, 4,
+                                               0,   0, {8, 8, 0, 0, 0}};
+    static const int64_t sizes[] = {64, 64}, strides[] = {1, 64};
+    struct ingot_tensor_map map;
+
+    return ingot_encode(module, stream, &tensor, (void *)0x100, sizes, strides,
+                        &map);
+}
+
 /* Uses all of a module's functions, whatever they say; the first failure. */
 static enum ingot_status use_all(struct ingot_module *module, void *stream)
 {
@@ -45,6 +85,10 @@ static enum ingot_status use_all(struct ingot_module *module, void *stream)
     first = first ? first : status;
     status = launch_vadd(module, stream);
     first = first ? first : status;
+    status = encode_any(module, stream);
+    first = first ? first : status;
+    ingot_resident(module, stream, 1);
+    ingot_driver_function(module, "cuInit", 2000);
     status = ingot_available(module, 0, stream, &available);
     first = first ? first : status;
     status = ingot_report(module, &load);
@@ -54,10 +98,14 @@ static enum ingot_status use_all(struct ingot_module *module, void *stream)
 }
 
 /* Makes call `number` of `function` return `result` and uses everything, in
- * two contexts; true if there was such a call.  A failure is reported with a
+ * two contexts, the second of which finds what the first compiled; the kernel has
+ * launch attributes or none.  True if there was such a call.  A failure is reported with a
  * text, and nothing is lost unless giving back is what failed. */
-static bool survives(const char *function, int number, int result)
+static bool survives(const char *function, int number, int result,
+                     uint32_t attributes)
 {
+    static const struct ingot_jit_cache cache = {NULL, find_kept, release_kept,
+                                                 keep};
     struct fake *fake = fake_fresh();
     struct sample sample;
     struct ingot_module *module;
@@ -67,7 +115,10 @@ static bool survives(const char *function, int number, int result)
 
     sample_make(&sample, "cubin90a ptx75");
     sample.entries[0].max_dynamic_shared = 100000;
+    sample.entries[0].attributes = attributes;
     module = open_sample(&sample, 0);
+    kept.size = 0;
+    assert_int_equal(ingot_use_jit_cache(module, &cache), INGOT_OK);
     stream = fake_driver()->stream_create(fake_driver()->context_create(0));
     fake->rules[0] = (struct fake_rule){2, 90, 200};
     fake->fail_function = function;
@@ -99,16 +150,22 @@ static void every_call_with_every_result(void **state)
     static const char *const functions[] = {DRIVER(ROW)};
 #undef ROW
     size_t f, r;
+    uint32_t attributes;
     int number, cases = 0;
 
     (void)state;
-    for (f = 0; f < sizeof functions / sizeof *functions; f++)
+    for (f = 0; f < sizeof functions / sizeof *functions; f++) {
+        attributes = strcmp(functions[f], "cuLaunchKernelEx")
+                         ? 0
+                         : (uint32_t)INGOT_COOPERATIVE;
         for (r = 0; r < sizeof results / sizeof *results; r++)
-            for (number = 1; survives(functions[f], number, results[r]);
+            for (number = 1;
+                 survives(functions[f], number, results[r], attributes);
                  number++)
                 cases++;
+    }
     print_message("%d single faults\n", cases);
-    assert_true(cases > 1500);
+    assert_true(cases > 3200);
 }
 
 static void every_allocation(void **state)

@@ -1,10 +1,9 @@
 # Installs, below a prefix that may be moved as a whole:
 #
 #   bin/ingot                 the command; bin/ingot-mpi, where it is built
-#   lib/libingot_runtime.a    the loader, with its headers in include/ingot: ingot.h, ingot.hpp
-#                             and ingot_pipeline.h
-#   share/ingot               the loader for those who compile it themselves, ingot.c and
-#                             ingot_pipeline.c; the schema of manifests
+#   lib/libingot_runtime.a    the loader, with the headers of include/ingot
+#   share/ingot               the loader for those who compile it themselves, ingot*.c; the
+#                             schema of manifests
 #   lib/cmake/Ingot           the CMake package
 #   lib/pkgconfig/ingot.pc    the same for pkg-config
 #   share/doc/ingot           LICENSE, NOTICE, CHANGELOG, the list of what is linked
@@ -33,9 +32,10 @@ if(TARGET ingot-mpi)
   install(TARGETS ingot-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
-install(FILES runtime/ingot.h runtime/ingot.hpp runtime/ingot_pipeline.h
+install(FILES runtime/ingot.h runtime/ingot.hpp runtime/ingot_cache.h runtime/ingot_debug.h runtime/ingot_pipeline.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
-install(FILES runtime/ingot.c runtime/ingot_pipeline.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
+install(FILES runtime/ingot.c runtime/ingot_cache.c runtime/ingot_debug.c runtime/ingot_pipeline.c
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES docs/manifest.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES LICENSE NOTICE CHANGELOG.md DESTINATION ${INGOT_DOC_DIR})
 

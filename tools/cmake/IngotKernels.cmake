@@ -81,10 +81,10 @@ endfunction()
 
 # Compiles the runtime for the system of this build, and lets Ingot::runtime, which is
 # imported, be the result: so a package that exports kernels still names Ingot::runtime.
-function(ingot_compile_runtime source)
+function(ingot_compile_runtime)
   set(folder "${CMAKE_BINARY_DIR}/Ingot")
   if(NOT TARGET ingot_runtime_compiled)
-    add_library(ingot_runtime_compiled STATIC "${source}")
+    add_library(ingot_runtime_compiled STATIC ${ARGV})
     set_target_properties(ingot_runtime_compiled PROPERTIES
       OUTPUT_NAME ingot_runtime
       ARCHIVE_OUTPUT_DIRECTORY "$<1:${folder}>"

@@ -7,6 +7,7 @@
 #include "tools/ingot/cli.h"
 
 #include "nvptx/package/depfile.h"
+#include "nvptx/package/driver.h"
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
@@ -67,7 +68,9 @@ struct job {
     const char *path; // of the source
     const char *name; // of the results
     struct VEC(struct output) outputs;
-    double began; // milliseconds, the phase that runs
+    int driver;            // the oldest that runs them; 0: there is no package
+    const char *needed_by; // what needs it
+    double began;          // milliseconds, the phase that runs
 };
 
 enum {
@@ -298,6 +301,7 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     p.prefix = prefix_of(&j->c->arena, j->build->package.prefix, j->name);
     p.triple = j->build->package.triple;
     p.embed = j->build->package.embed;
+    p.driver_floor = j->build->package.driver_floor;
     p.declarations = j->build->package.declarations;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
@@ -314,6 +318,8 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     if (j->build->depfile)
         add_depfile(j);
     add_output(j, ".h", &files.header);
+    j->driver = files.oldest_driver;
+    j->needed_by = files.needed_by;
     package_free(&files);
     return true;
 }
@@ -345,6 +351,19 @@ static bool write_outputs(struct job *j)
     bool ok = output_write(&j->c->scratch, j->build->folder, j->outputs.at,
                            j->outputs.n, &j->c->diags);
     end_phase(j, "write");
+    return ok;
+}
+
+// Print which drivers run the package, if one was built.
+static bool print_driver(struct job *j)
+{
+    struct buf text = {0};
+    if (!j->driver || j->build->results)
+        return true;
+    buf_printf(&text, "%s: drivers for CUDA %s or newer\n", j->name,
+               driver_release(&j->c->arena, j->driver));
+    bool ok = cli_print(&text);
+    buf_free(&text);
     return ok;
 }
 
@@ -381,7 +400,7 @@ static bool run_job(struct job *j, struct compile_options o)
         ok = check_build(j->c, &o);
         end_phase(j, "check");
     }
-    return ok && make_outputs(j, &o) && write_outputs(j);
+    return ok && make_outputs(j, &o) && write_outputs(j) && print_driver(j);
 }
 
 // Add what came of a file to the JSON.
@@ -393,6 +412,10 @@ static void add_result(struct job *j, bool ok)
     json_object_set_new(object, "source", json_text(j->path));
     json_object_set_new(object, "ok", json_boolean(ok));
     json_object_set_new(object, "outputs", outputs);
+    if (ok && j->driver) {
+        json_object_set_new(object, "oldest_driver", json_integer(j->driver));
+        json_object_set_new(object, "needed_by", json_text(j->needed_by));
+    }
     json_object_set_new(object, "schedules", results_schedules(j->c));
     json_object_set_new(object, "diagnostics", json_diagnostics(&j->c->diags));
     if (j->build->compile.options.passes.times) {

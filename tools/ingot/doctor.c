@@ -74,16 +74,21 @@ static int show_machine(const struct doctor *o, struct arena *a)
     return ok && doctor_is_well(&m) ? EXIT_DONE : EXIT_TOOL;
 }
 
-// Return the major number of the ptxas that a manifest names, 0 if it names none.
-static int ptxas_of(const struct buf *manifest)
+// Read what a manifest, which may be empty, says of tools and drivers.
+static void read_manifest(struct arena *a, const struct buf *manifest,
+                          struct doctor_artefact *out)
 {
     json_t *root =
         manifest->n ? json_loadb(manifest->data, manifest->n, 0, NULL) : NULL;
     const char *version = json_string_value(
         json_object_get(json_object_get(root, "tools"), "ptxas"));
-    int major = version ? atoi(version) : 0;
+    const json_t *driver = json_object_get(root, "driver");
+    const char *why = json_string_value(json_object_get(driver, "needed_by"));
+    out->ptxas = version ? atoi(version) : 0;
+    out->oldest =
+        why ? (int)json_integer_value(json_object_get(driver, "oldest")) : 0;
+    out->needed_by = why ? arena_printf(a, "%s", why) : NULL;
     json_decref(root);
-    return major;
 }
 
 // Read a fatbin and the manifest beside it.  Returns false after reporting.
@@ -98,7 +103,7 @@ static bool read_artefact(struct arena *a, const char *path,
     struct inspect_file bytes = {path, fatbin->data, fatbin->n};
     struct inspect_file text = {beside, manifest->data, manifest->n};
     out->path = path;
-    out->ptxas = ptxas_of(manifest);
+    read_manifest(a, manifest, out);
     return inspect_read(a, &bytes, manifest->n ? &text : NULL, diags,
                         &out->what);
 }

@@ -52,7 +52,9 @@ json_t *doctor_machine_json(const struct doctor_machine *m);
 struct doctor_artefact {
     const char *path;
     struct inspection what;
-    int ptxas; // the major number of that which made it; 0: not known
+    int ptxas;  // the major number of that which made it; 0: not known
+    int oldest; // the oldest driver that its manifest names; 0: none
+    const char *needed_by; // what needs it
 };
 
 // Append as text which GPUs and drivers run it, and how much code each kernel has

@@ -2,6 +2,7 @@
 
 #include "tools/ingot/doctor.h"
 
+#include "nvptx/package/driver.h"
 #include "nvptx/package/ladder.h"
 
 #include <string.h>
@@ -103,6 +104,10 @@ void doctor_print_artefact(struct arena *a, const struct doctor_artefact *d,
                "how", "oldest driver");
     for (size_t i = 0; i < ladder_gpu_count; i++)
         print_gpu(&ladder_gpus[i], d, out);
+    if (d->oldest)
+        buf_printf(out,
+                   "\nAll of it needs drivers for CUDA %s or newer, for %s.\n",
+                   driver_release(a, d->oldest), d->needed_by);
     if (!d->ptxas)
         buf_text(out,
                  "\nWithout its manifest nothing says which ptxas made it: "
@@ -157,5 +162,7 @@ json_t *doctor_artefact_json(struct arena *a, const struct doctor_artefact *d)
                                                (json_int_t)image->size,
                                                "kernels", kernels));
     }
-    return json_pack("{s:o, s:o}", "gpus", gpus, "sizes", sizes);
+    json_t *oldest = d->oldest ? json_integer(d->oldest) : json_null();
+    return json_pack("{s:o, s:o, s:s?, s:o}", "gpus", gpus, "oldest_driver",
+                     oldest, "needed_by", d->needed_by, "sizes", sizes);
 }

@@ -5,6 +5,7 @@
 #include "nvptx/package/object.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -13,6 +14,7 @@ enum {
     KEY_TRIPLE,
     KEY_DECLARATIONS,
     KEY_BINDINGS,
+    KEY_DRIVER_FLOOR,
 };
 
 static const struct argp_option options[] = {
@@ -32,6 +34,10 @@ static const struct argp_option options[] = {
     {"bindings", KEY_BINDINGS, "LANGUAGES", 0,
      "write callers in other languages, too: c++, python, rust, go, separated by "
      "commas; all but c++ link the C file of --declarations, which they imply",
+     0},
+    {"driver-floor", KEY_DRIVER_FLOOR, "VERSION", 0,
+     "refuse to build what drivers for this CUDA release, such as 12.2, do not "
+     "run on the GPUs that they know",
      0},
     {0}};
 
@@ -70,6 +76,19 @@ static void take_bindings(struct package_options *o, const char *list,
     }
 }
 
+// Return the value of --driver-floor; ends the process if it is no release.
+static int take_release(const char *text, struct argp_state *state)
+{
+    int major = 0, minor = 0, end = 0;
+    if (sscanf(text, "%2d%n.%1d%n", &major, &end, &minor, &end) < 1 ||
+        text[end] || major < 1 || minor < 0)
+        argp_error(
+            state,
+            "--driver-floor takes a CUDA release, such as 12.2, not `%s`",
+            text);
+    return major * 1000 + minor * 10;
+}
+
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
@@ -80,6 +99,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_TRIPLE: o->triple = arg; return 0;
     case KEY_DECLARATIONS: o->declarations = true; return 0;
     case KEY_BINDINGS: take_bindings(o, arg, state); return 0;
+    case KEY_DRIVER_FLOOR: o->driver_floor = take_release(arg, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -92,6 +112,8 @@ void package_options_check(struct package_options *o, bool is_object,
     if (o->declarations && has_none)
         argp_error(state, "--declarations and --bindings go with the header; "
                           "--emit writes none");
+    if (o->driver_floor && has_none)
+        argp_error(state, "--driver-floor is for a fatbin; --emit writes none");
     if (o->triple && !is_object)
         argp_error(state, "--triple is for --emit object");
     if (o->embed && is_object)

@@ -1,5 +1,5 @@
 // The options of a build that say what callers get: --embed, --prefix,
-// --declarations, --bindings, --triple.
+// --declarations, --bindings, --triple, --driver-floor.
 
 #ifndef TOOLS_INGOT_PACKAGE_OPTIONS_H
 #define TOOLS_INGOT_PACKAGE_OPTIONS_H
@@ -14,6 +14,7 @@ struct package_options {
     struct arena arena;
     const char *prefix; // or NULL
     const char *triple; // not NULL where there is an object file
+    int driver_floor;   // a CUDA release as the driver counts, or 0
     bool embed;
     bool declarations;            // asked for, or needed by bindings
     bool bindings[BINDING_COUNT]; // of these languages

@@ -1,0 +1,12 @@
+/* inttypes.h, see README.md. */
+
+#ifndef CROSS_MACOS_INTTYPES_H
+#define CROSS_MACOS_INTTYPES_H
+
+#include <stdint.h>
+
+#define PRIu32 "u"
+#define PRIu64 "llu"
+#define PRIx64 "llx"
+
+#endif
