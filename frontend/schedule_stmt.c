@@ -237,6 +237,7 @@ void schedule_parse_stmts(struct parser *p, const char *end,
         struct sched_stmt *s = parse_stmt(p);
         if (s) {
             vec_push(p->arena, out, s);
+            parse_check_comment(p, before);
             parse_end_statement(p);
         } else {
             parse_recover(p);

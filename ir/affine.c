@@ -9,13 +9,14 @@
 
 #include <string.h>
 
-// Replace a coefficient by its product with a number, or by its sum with one.
+// Replace a coefficient by its product with a number.
 // Return false if the result has no magnitude.
 static bool scale_by(int64_t *x, int64_t number)
 {
     return num_mul(*x, number, x) && *x != INT64_MIN;
 }
 
+// The same for the sum.
 static bool increase_by(int64_t *x, int64_t number)
 {
     return num_add(*x, number, x) && *x != INT64_MIN;

@@ -434,10 +434,12 @@ void parse_statements(struct parser *p, struct ir_block *out, bool is_top)
         bool ok = (is_top && p->define && p->define(p, out)) ||
                   (p->at == before &&
                    (is_top ? parse_on_top(p, out) : parse_statement(p, out)));
-        if (ok)
+        if (ok) {
+            parse_check_comment(p, before);
             parse_end_statement(p);
-        else
+        } else {
             parse_recover(p);
+        }
         p->at += p->at == before;
     }
 }

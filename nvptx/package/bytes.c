@@ -36,26 +36,19 @@ static void write_signature(struct writer *w)
     buf_free(&sizes);
 }
 
+static const struct writer_function function = {write_comment, write_signature};
+
 void bytes_declare(struct writer *w)
 {
-    write_comment(w);
-    buf_text(w->out, "INGOT_API ");
-    write_signature(w);
-    buf_text(w->out, ";\n");
+    writer_declare(w, &function);
 }
 
 void bytes_write(struct writer *w)
 {
     const struct ir_kernel *source = w->kernel->source;
-    bool is_declared = w->plan->package->declarations;
-    if (!is_declared)
-        write_comment(w);
-    buf_text(w->out, is_declared ? "" : "static inline ");
-    write_signature(w);
-    buf_text(w->out, "\n{\n    int64_t bytes = 0;\n    int overflow = 0;\n\n");
-    for (size_t i = 0; i < source->params.n; i++)
-        if (writer_is_size(&source->params.at[i]))
-            buf_printf(w->out, "    (void)%s;\n", w->kernel->names[i]);
+    writer_begin(w, &function);
+    buf_text(w->out, "    int64_t bytes = 0;\n    int overflow = 0;\n\n");
+    writer_use_sizes(w);
     for (size_t i = 0; i < source->params.n; i++) {
         if (!source->params.at[i].buffer)
             continue;

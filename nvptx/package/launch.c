@@ -190,12 +190,14 @@ static void write_signature(struct writer *w)
     buf_text(w->out, ",\n    void *workspace)");
 }
 
+static const struct writer_function function = {launch_comment,
+                                                write_signature};
+
 // Append everything above the first statement of the launch function.
 static void write_head(struct writer *w)
 {
-    buf_text(w->out, w->plan->package->declarations ? "" : "static inline ");
-    write_signature(w);
-    buf_text(w->out, "\n{\n    enum ingot_status status;\n"
+    writer_begin(w, &function);
+    buf_text(w->out, "    enum ingot_status status;\n"
                      "    int64_t bytes;\n    int overflow = 0;\n");
     buf_text(w->out, has_optional(w) ? "    int available = 0;\n\n" : "\n");
     buf_text(w->out,
@@ -263,10 +265,8 @@ void launch_declare(struct arena *a, const struct plan *plan,
     bytes_declare(&w);
     workspace_declare(&w);
     buf_char(out, '\n');
-    launch_comment(&w);
-    buf_text(out, "INGOT_API ");
-    write_signature(&w);
-    buf_text(out, ";\n\n");
+    writer_declare(&w, &function);
+    buf_char(out, '\n');
 }
 
 bool launch_write(struct arena *a, const struct plan *plan,
@@ -282,8 +282,6 @@ bool launch_write(struct arena *a, const struct plan *plan,
     struct c_values values = {.arena = a};
     bytes_write(&w);
     workspace_write(&w);
-    if (!plan->package->declarations)
-        launch_comment(&w);
     write_head(&w);
     launch_checks(&w);
     write_sms(&w);

@@ -161,36 +161,20 @@ static void write_signature(struct writer *w)
     buf_char(w->out, ')');
 }
 
+static const struct writer_function function = {write_comment, write_signature};
+
 void workspace_declare(struct writer *w)
 {
-    write_comment(w);
-    buf_text(w->out, "INGOT_API ");
-    write_signature(w);
-    buf_text(w->out, ";\n");
-}
-
-// Append the head of the function, and statements that use its parameters.
-static void write_head(struct writer *w)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    bool is_declared = w->plan->package->declarations;
-    if (!is_declared)
-        write_comment(w);
-    buf_text(w->out, is_declared ? "" : "static inline ");
-    write_signature(w);
-    buf_text(w->out, "\n{\n");
-    if (w->kernel->needs_workspace)
-        buf_text(w->out, "    int64_t most = 0, used = 0;\n"
-                         "    int overflow = 0, lost = 0, taken = 0;\n\n");
-    vec_foreach(param, &source->params)
-        if (writer_is_size(param))
-            buf_printf(w->out, "    (void)%s;\n",
-                       w->kernel->names[param - source->params.at]);
+    writer_declare(w, &function);
 }
 
 void workspace_write(struct writer *w)
 {
-    write_head(w);
+    writer_begin(w, &function);
+    if (w->kernel->needs_workspace)
+        buf_text(w->out, "    int64_t most = 0, used = 0;\n"
+                         "    int overflow = 0, lost = 0, taken = 0;\n\n");
+    writer_use_sizes(w);
     if (!w->kernel->needs_workspace) {
         buf_text(w->out, "    return 0;\n}\n\n");
         return;

@@ -100,6 +100,32 @@ void writer_sizes(struct writer *w, bool is_declaration)
         buf_text(w->out, "void");
 }
 
+void writer_use_sizes(struct writer *w)
+{
+    const struct ir_kernel *source = w->kernel->source;
+    for (size_t i = 0; i < source->params.n; i++)
+        if (writer_is_size(&source->params.at[i]))
+            buf_printf(w->out, "    (void)%s;\n", w->kernel->names[i]);
+}
+
+void writer_declare(struct writer *w, const struct writer_function *f)
+{
+    f->comment(w);
+    buf_text(w->out, "INGOT_API ");
+    f->signature(w);
+    buf_text(w->out, ";\n");
+}
+
+void writer_begin(struct writer *w, const struct writer_function *f)
+{
+    bool is_declared = w->plan->package->declarations;
+    if (!is_declared)
+        f->comment(w);
+    buf_text(w->out, is_declared ? "" : "static inline ");
+    f->signature(w);
+    buf_text(w->out, "\n{\n");
+}
+
 const char *writer_shape(struct writer *w, const struct ir_buffer *b)
 {
     struct buf out = {0};

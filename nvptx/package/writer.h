@@ -46,6 +46,24 @@ void writer_sizes(struct writer *w, bool is_declaration);
 // Return "f32[M, K]", with its strides.
 const char *writer_shape(struct writer *w, const struct ir_buffer *b);
 
+// Append a statement for each size that uses it: callers compile with
+// -Wunused-parameter.
+void writer_use_sizes(struct writer *w);
+
+// A function of the header, written from what appends its comment, and its
+// name and parameters.
+struct writer_function {
+    void (*comment)(struct writer *w);
+    void (*signature)(struct writer *w);
+};
+
+// Append the declaration of a function, below its comment.
+void writer_declare(struct writer *w, const struct writer_function *f);
+
+// Append a function up to its first brace. Where the header declares it, its
+// comment is there, and it is visible to the linker.
+void writer_begin(struct writer *w, const struct writer_function *f);
+
 // Append `ingot_reject(...)` for a condition.
 void writer_rejection(struct writer *w, const char *status, const char *text);
 

@@ -31,12 +31,14 @@ struct costing_mark {
     size_t counters, guards;
 };
 
+// Return how much is known.
 static struct costing_mark mark(const struct costing *c)
 {
     return (struct costing_mark){facts_mark(&c->place.facts),
                                  c->place.counters.n, c->place.guards.n};
 }
 
+// Forget what has been learned since.
 static void leave(struct costing *c, struct costing_mark m)
 {
     facts_leave(&c->place.facts, m.facts);

@@ -71,12 +71,14 @@ static void turn(struct order_tile *t, const struct band *b)
                           op(t, OP_sub, last, t->column), t->column);
 }
 
+// Row after row.
 static void row(struct order_tile *t, struct ir_expr *n)
 {
     t->row = op(t, OP_div, n, t->columns);
     t->column = op(t, OP_mod, n, t->columns);
 }
 
+// Column after column.
 static void column(struct order_tile *t, struct ir_expr *n)
 {
     t->row = op(t, OP_mod, n, t->rows);
@@ -103,11 +105,13 @@ static struct band columns_of_band(struct order_tile *t, struct ir_expr *n)
     return b;
 }
 
+// Columns of a group of rows, group after group.
 static void grouped(struct order_tile *t, struct ir_expr *n)
 {
     columns_of_band(t, n);
 }
 
+// The same, every second group backwards.
 static void snake(struct order_tile *t, struct ir_expr *n)
 {
     struct band b = columns_of_band(t, n);
@@ -147,6 +151,7 @@ static void curve(struct order_tile *t, struct ir_expr *spot,
     }
 }
 
+// Along a Hilbert curve, in squares side by side.
 static void hilbert(struct order_tile *t, struct ir_expr *n)
 {
     struct arena *a = t->p->arena;

@@ -129,6 +129,7 @@ static bool is_commit(const struct walk *w, const struct node *n)
                                               : SYNC_wgmma_commit);
 }
 
+// The same of a wait for such groups.
 static bool is_wait(const struct walk *w, const struct node *n)
 {
     return is_sync(n,

@@ -240,6 +240,7 @@ static struct part part_of_all(const struct family *f)
                          f->first->count};
 }
 
+// Return an access as a part.
 static struct part part_of(struct system *s, const struct access *x)
 {
     uint32_t rank = x->buffer->rank;

@@ -38,9 +38,10 @@ struct sched_call sched_call_to(const struct sched_call *from,
                                .is_independent = from->is_independent};
 }
 
-void sched_add_loop(struct sched_call *c, struct ir_stmt *loop)
+void sched_add_stmt(struct sched_call *c, struct ir_stmt *loop_or_stage)
 {
-    struct sched_value v = {.kind = VALUE_loop, .span = c->span, .stmt = loop};
+    struct sched_value v = {.span = c->span, .stmt = loop_or_stage};
+    v.kind = loop_or_stage->kind == STMT_for ? VALUE_loop : VALUE_stage;
     vec_push(c->pass->scratch, &c->args, v);
 }
 

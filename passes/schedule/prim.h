@@ -88,7 +88,7 @@ bool sched_run(struct sched_call *c);
 // Calls from inside the compiler: start one, add arguments, sched_run.
 struct sched_call sched_call_to(const struct sched_call *from,
                                 enum sched_prim prim);
-void sched_add_loop(struct sched_call *c, struct ir_stmt *loop);
+void sched_add_stmt(struct sched_call *c, struct ir_stmt *loop_or_stage);
 void sched_add_int(struct sched_call *c, int64_t number);
 void sched_add_any(struct sched_call *c);
 

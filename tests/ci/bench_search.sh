@@ -2,18 +2,9 @@
 # tools/bench/search.py without a GPU: a space of 12 points is measured by tests/tune/agent.py, and searches that take
 # their times from the log find its best, without measuring again.
 set -uo pipefail
-
-ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
+needs_ptxas
 cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAIL: $*"
-  cat log
-  failures=$((failures + 1))
-}
 
 mkdir spaces
 cat >spaces/vadd.ing <<'ING'
@@ -34,16 +25,16 @@ printf '%s\n' 'build 50' 'lanes = 8 90' 'threads = 64\b.*lanes = 2\b 40' >rules
 
 search() {
   python3 -B "$SOURCE_DIR/tools/bench/search.py" "$1" "$INGOT" out --spaces spaces "${@:2}" >log 2>&1 ||
-    fail "$1: exit $?"
+    fail "$1: exit $?: $(cat log)"
 }
 
 search measure --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules '$work/rules' --count '$work/count'"
-grep -q '^vadd_4096: 12 points' log || fail "not the whole space"
+holds log 'vadd_4096: 12 points'
 measured=$(wc -l <count)
 search replay --seeds 2
-grep -q '^| vadd_4096 | 12 | 0 | .* | 1.000, 1.000 | 1.000, 1.000 |$' log || fail "the best is not found"
+grep -q '^| vadd_4096 | 12 | 0 | .* | 1.000, 1.000 | 1.000, 1.000 |$' log || fail "the best is not found: $(cat log)"
 [ "$(wc -l <count)" = "$measured" ] || fail "what the log has was measured again"
 search live --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules '$work/rules'"
-grep -q 's for 16 trials; .*40.00 us' log || fail "no curve"
+grep -q 's for 16 trials; .*40.00 us' log || fail "no curve: $(cat log)"
 
 [ $failures = 0 ]

@@ -4,21 +4,10 @@
 # up, and the program runs on a driver whose GPU is the CPU. Then what `ingot new` writes as it is:
 # the commands of its README.md, and names and folders that it refuses.
 set -uo pipefail
-
-ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }
-if grep -q '^INGOT_INSTRUMENT:[A-Z]*=.' "$BUILD_DIR/CMakeCache.txt"; then
-  echo "skipped: an instrumented runtime links with nothing else"
-  exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
+needs_ptxas
+needs_plain_runtime
 cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
 
 # Prints a section of README.md: the one with that heading.
 section() { awk -v heading="## $1" '/^## / { on = $0 == heading } on' "$SOURCE_DIR/README.md"; }

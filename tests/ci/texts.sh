@@ -4,15 +4,8 @@
 # left out is read. Schedules alone are for the kernels of texts.ing, beside this file. What README.md shows
 # of `ingot check` is what it prints, but for times and counts.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0 blocks=0
-
-fail() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
+. "$SOURCE_DIR/tests/support/script.sh"
+blocks=0
 
 # Writes the indented blocks of a document with code of ours to files in $work, without their indentation.
 split_blocks() {

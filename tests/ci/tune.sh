@@ -4,27 +4,9 @@
 # take it; faults of candidates and agents are recorded and lose nothing else; a search
 # that is killed goes on where it was.
 set -uo pipefail
-
-ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
+needs_ptxas
 cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
-
-# $1 must hold the text $2.
-holds() {
-  grep -qF -- "$2" "$1" || { fail "$1 lacks: $2"; cat "$1"; }
-}
-
-# $1 must not hold the text $2.
-lacks() {
-  ! grep -qF -- "$2" "$1" || { fail "$1 has: $2"; cat "$1"; }
-}
 
 kernel='kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }'
 schedule='

@@ -4,23 +4,10 @@
 # so does the end of a whole rank, where mpirun allows it; without MPI there is an error,
 # and no tuners that know nothing of each other.
 set -uo pipefail
-
-ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
+needs_ptxas
 cd "$work" || exit 1
-failures=0
 unset CUDA_VISIBLE_DEVICES
-
-fail() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
-
-# $1 must hold the text $2.
-holds() {
-  grep -qF -- "$2" "$1" || { fail "$1 lacks: $2"; cat "$1"; }
-}
 
 cat >vadd.ing <<'ING'
 kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }

@@ -2,23 +2,14 @@
 # A build that is ended at any of its system calls, or one of whose calls fails, leaves the
 # old files or the new ones, all of them, and nothing beside them.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
-failures=0
 runs=0
 mkdir a b
 echo 'kernel f(n: int, A: f32[n]) -> C: f32[n] { C[i] = A[i] + 1.0 }' >a/f.ing
 echo 'kernel f(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }' >b/f.ing
 cc -O1 -o trace "$SOURCE_DIR/tests/faults/trace.c" || exit 1
 export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-}
-
-# Prints what went wrong, and goes on.
-complain() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
 
 # Builds the kernel of folder $1 into the folder $2.
 build() {
@@ -59,17 +50,17 @@ sweep() {
       9/main/137/old | 9/main/137/new | 15/main/143/old | 15/main/143/new) ;;
       15/main/0/new) ;; # at the last call, which ends the process
       9/child/3/old | 9/child/0/new | fail/child/3/old | fail/child/0/new) ;;
-      *) complain "$1 $2 at call $n ${TRACE_DENY:-}: exit status $status, $state: $(cat log)" ;;
+      *) fail "$1 $2 at call $n ${TRACE_DENY:-}: exit status $status, $state: $(cat log)" ;;
     esac
   done
-  [[ $n -ge $4 ]] || complain "$1 $2: only $n calls"
+  [[ $n -ge $4 ]] || fail "$1 $2: only $n calls"
 }
 
 build a old && build b new || exit 1
 trace watch out old new
 [[ $status -ne 77 ]] || { echo "skipped: nobody may trace here" && exit 77; }
-[[ $status/$state == 0/new ]] || complain "watch: exit status $status: $(cat log)"
-[[ $(cat calls) -gt 300 ]] || complain "watch: only $(cat calls) calls"
+[[ $status/$state == 0/new ]] || fail "watch: exit status $status: $(cat log)"
+[[ $(cat calls) -gt 300 ]] || fail "watch: only $(cat calls) calls"
 
 sweep 9 main 1 200
 sweep 15 main 7 200
@@ -78,7 +69,7 @@ sweep fail child 1 20
 for TRACE_DENY in link nameless lock; do
   export TRACE_DENY
   trace watch out old new
-  [[ $status/$state == 0/new ]] || complain "without $TRACE_DENY: exit status $status, $state"
+  [[ $status/$state == 0/new ]] || fail "without $TRACE_DENY: exit status $status, $state"
   sweep 9 child 1 20
   sweep fail child 1 20
 done
@@ -89,14 +80,14 @@ rm -rf out && cp -r old out
 mv out/f.h out/.f.h.123.1.tmp
 cp new/f.json out/.f.json.123.0.tmp
 build b out
-diff -r new out || complain "not mended"
+diff -r new out || fail "not mended"
 
 # The same bytes again: the files stay, with a new time.
 touch -d 2001-01-01 out/*
 ls -i out >before
 build b out
-diff before <(ls -i out) || complain "written again"
-[[ -z $(find out -not -newermt 2002-01-01) ]] || complain "no new time"
+diff before <(ls -i out) || fail "written again"
+[[ -z $(find out -not -newermt 2002-01-01) ]] || fail "no new time"
 
 echo "$runs builds traced"
-[[ $failures -eq 0 ]]
+[ $failures = 0 ]

@@ -1,17 +1,8 @@
 #!/usr/bin/env bash
 # `ingot check` when the process that runs the kernel is ended, or has no memory.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
-failures=0
-
-# Says what is wrong.
-complain() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
 
 cat >endless.ing <<'ING'
 kernel endless(n: int, by: int, A: f32[n]) -> C: f32[n]
@@ -39,16 +30,16 @@ done
 kill -SEGV "$child"
 wait "$check"
 status=$?
-[ "$status" = 1 ] || complain "crash: exit $status"
+[ "$status" = 1 ] || fail "crash: exit $status"
 grep -q 'E1017.*`endless` crashed while it was checked: Segmentation fault' log ||
-  complain "crash: $(cat log)"
+  fail "crash: $(cat log)"
 
 # Leaves no address space for the arrays.
 if (ulimit -v 4000000 && "$INGOT" --version >/dev/null 2>&1); then
   (ulimit -v 4000000 && exec "$INGOT" check copy.ing --size n=100 >log 2>&1)
   status=$?
-  [ "$status" = 3 ] || complain "memory: exit $status"
-  grep -q 'E0914' log || complain "memory: $(cat log)"
+  [ "$status" = 3 ] || fail "memory: exit $status"
+  grep -q 'E0914' log || fail "memory: $(cat log)"
 fi
 
-[ "$failures" = 0 ]
+[ $failures = 0 ]

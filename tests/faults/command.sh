@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # Exit codes of every subcommand, and that a failure leaves nothing behind.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
-failures=0
 cat >ok.ing <<'ING'
 kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 ING
@@ -22,17 +19,13 @@ expect() {
   "$@" >log 2>&1
   got=$?
   if [[ $got != "$status" ]]; then
-    echo "FAIL: exit $got instead of $status: $*"
-    cat log
-    failures=$((failures + 1))
+    fail "exit $got instead of $status: $*: $(cat log)"
   fi
   if [[ $status != 0 && -e out ]]; then
-    echo "FAIL: left behind by $*: $(ls -A out)"
-    failures=$((failures + 1))
+    fail "left behind by $*: $(ls -A out)"
   fi
   if [[ $status != 0 && ! -s log ]]; then
-    echo "FAIL: no message: $*"
-    failures=$((failures + 1))
+    fail "no message: $*"
   fi
   rm -rf out
 }
@@ -49,10 +42,10 @@ expect 0 "$INGOT" inspect ok.ing --arch none
 odd=$'odd\377.ing'
 cp ok.ing "$odd"
 expect 0 "$INGOT" build "$odd" "${ptx[@]}" --json
-grep -qF '"source": "odd?.ing"' log || { echo "FAIL: $(cat log)"; failures=1; }
-python3 -m json.tool log >/dev/null || { echo "FAIL: bad JSON"; failures=1; }
+grep -qF '"source": "odd?.ing"' log || fail "$(cat log)"
+python3 -m json.tool log >/dev/null || fail "bad JSON"
 "$INGOT" build "$odd" --arch none -o odd
-python3 -m json.tool "odd/${odd%.ing}.json" >/dev/null || { echo "FAIL: bad manifest"; failures=1; }
+python3 -m json.tool "odd/${odd%.ing}.json" >/dev/null || fail "bad manifest"
 expect 0 "$INGOT" inspect "odd/${odd%.ing}.fatbin" --json
 rm -r odd
 
@@ -82,7 +75,7 @@ expect 2 "$INGOT" opt ok.ing --pass no_such_pass
 
 # A tool, a device or the file system failed: 3.
 expect 3 "$INGOT" build ok.ing --cuda "$work/bare" -o out
-grep -q "not in $work/bare/bin (--cuda)" log || { echo "FAIL: where was it looked for?"; failures=1; }
+grep -q "not in $work/bare/bin (--cuda)" log || fail "where was it looked for?"
 expect 3 env -i "$INGOT" build ok.ing --cuda "$work/bare" -o out
 expect 3 "$INGOT" build ok.ing --fatbinary --cuda "$work/bare" --arch none -o out
 expect 3 "$INGOT" build ok.ing --arch none -o ok.ing/out
@@ -94,15 +87,15 @@ if [[ $(id -u) != 0 ]]; then
   expect 3 "$INGOT" build ok.ing --arch none -o full
   expect 3 "$INGOT" fmt -i full/x.ing
 fi
-[[ -z $(ls -A full) ]] || { echo "FAIL: left behind in full"; failures=1; }
+[[ -z $(ls -A full) ]] || fail "left behind in full"
 if [[ -e /dev/full ]]; then
   "$INGOT" fmt ok.ing >/dev/full 2>log
-  [[ $? == 3 ]] || { echo "FAIL: fmt to a full device"; failures=1; }
+  [[ $? == 3 ]] || fail "fmt to a full device"
   "$INGOT" run ok.ing --size n=1 --device cpu >/dev/full 2>log
-  [[ $? == 3 ]] || { echo "FAIL: run to a full device"; failures=1; }
+  [[ $? == 3 ]] || fail "run to a full device"
   "$INGOT" inspect ok.ing --arch none >/dev/full 2>log
-  [[ $? == 3 ]] || { echo "FAIL: inspect to a full device"; failures=1; }
+  [[ $? == 3 ]] || fail "inspect to a full device"
   "$INGOT" build ok.ing "${ptx[@]}" --json >/dev/full 2>log
-  [[ $? == 3 ]] || { echo "FAIL: build --json to a full device"; failures=1; }
+  [[ $? == 3 ]] || fail "build --json to a full device"
 fi
-[[ $failures == 0 ]]
+[ $failures = 0 ]

@@ -3,11 +3,8 @@
 # no descriptors, no memory, a killed child, tools that are missing or lie. The code is 3,
 # or 0 where it does not matter; there is a message, and no output is left behind.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
-failures=0
 cat >ok.ing <<'ING'
 kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 ING
@@ -15,21 +12,15 @@ cc -O1 -o trace "$SOURCE_DIR/tests/faults/trace.c" || exit 1
 export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-}
 "$INGOT" build ok.ing --arch none -o good || exit 1
 
-# Prints what went wrong, and goes on.
-complain() {
-  echo "FAIL: $*"
-  failures=$((failures + 1))
-}
-
 # Checks what a command left that ended with $1, which must be one of the codes $2; $3 says
 # what it was.  If only the report of a build fails, the build itself is there and whole.
 judge() {
   local got=$1 codes=$2
-  [[ " $codes " == *" $got "* ]] || complain "$3: exit status $got: $(head -c 300 log)"
+  [[ " $codes " == *" $got "* ]] || fail "$3: exit status $got: $(head -c 300 log)"
   if [[ $got != 0 ]]; then
     [[ ! -e out ]] || { [[ $3 == *--json* ]] && diff -r good out; } ||
-      complain "$3: left $(ls -A out)"
-    [[ -s log || $codes == *silent* ]] || complain "$3: no message"
+      fail "$3: left $(ls -A out)"
+    [[ -s log || $codes == *silent* ]] || fail "$3: no message"
   fi
   rm -rf out
 }
@@ -76,7 +67,7 @@ judge $? "1 silent" "an error into closed messages"
 
 "$INGOT" fmt /proc/self/mem >out.txt 2>log
 judge $? 3 "a source that cannot be read"
-grep -q E0917 log || complain "a source that cannot be read: $(cat log)"
+grep -q E0917 log || fail "a source that cannot be read: $(cat log)"
 
 # Few descriptors, from none that is free to enough.
 enough=0
@@ -89,7 +80,7 @@ for most in 3 4 5 6 7 8 9 10 12 14 16 20 24 32; do
     [[ $most != 32 || $got != 0 ]] || enough=$((enough + 1))
   done
 done
-[[ $enough == "${#commands[@]}" ]] || complain "32 descriptors are enough for $enough commands"
+[[ $enough == "${#commands[@]}" ]] || fail "32 descriptors are enough for $enough commands"
 
 # Little memory: from what only loads the command to what is enough.  A sanitizer maps more
 # addresses than there are.
@@ -116,7 +107,7 @@ for ((at = 0; ; at += 3)); do
   killed=$((killed + 1))
 done
 rm -rf out
-[[ $got == 77 || $killed -gt 3 ]] || complain "the child was killed $killed times"
+[[ $got == 77 || $killed -gt 3 ]] || fail "the child was killed $killed times"
 
 # Tools that are missing, fail, say nothing, or write what they should not.
 mkdir -p cuda/bin
@@ -140,4 +131,4 @@ mkdir none
 PATH=$work/none "$INGOT" run ok.ing --size n=100 --device cpu --reference host >log 2>&1
 judge $? 3 "no C compiler"
 
-[[ $failures == 0 ]]
+[ $failures = 0 ]

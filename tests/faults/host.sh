@@ -2,12 +2,9 @@
 # A C compiler that fails, lacks OpenMP, writes nothing of use or something that crashes:
 # `ingot run --reference host` says so and goes on only where it can.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
 mkdir bin scratch
-failures=0
 real=$(command -v cc)
 cat >axpy.ing <<'ING'
 kernel axpy(n: int, a: f32, X: f32[n], Y: f32[n]) -> Z: f32[n] { Z[i] = a * X[i] + Y[i] }
@@ -23,11 +20,9 @@ expect() {
     --device cpu --reference host >log 2>&1
   got=$?
   if [[ $got != "$status" ]] || ! grep -qF -- "$text" log; then
-    echo "FAIL: $3: exit $got instead of $status, wanted: $text"
-    cat log
-    failures=$((failures + 1))
+    fail "$3: exit $got instead of $status, wanted: $text, got: $(cat log)"
   fi
-  [[ -z $(ls -A scratch) ]] || { echo "FAIL: $3 left $(ls scratch)" && failures=$((failures + 1)); }
+  [[ -z $(ls -A scratch) ]] || fail "$3 left $(ls scratch)"
 }
 
 # Makes a cc that compiles this instead of what it is given.
@@ -53,7 +48,7 @@ PATH=$work/bin:$PATH TMPDIR=$work/scratch "$INGOT" run axpy.ing --size n=100 --s
 until [[ -e started ]]; do sleep 0.05; done
 kill -TERM $!
 wait $!
-[[ $? == 143 ]] || { echo "FAIL: exit after TERM" && failures=1; }
-[[ -z $(ls -A scratch) ]] || { echo "FAIL: TERM left $(ls scratch)" && failures=1; }
+[[ $? == 143 ]] || fail "exit after TERM"
+[[ -z $(ls -A scratch) ]] || fail "TERM left $(ls scratch)"
 
-[[ $failures == 0 ]]
+[ $failures = 0 ]

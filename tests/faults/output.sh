@@ -2,21 +2,12 @@
 # An output folder that cannot be written, or is full: one message, exit status 3, and
 # everything is as it was before.
 set -euo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cat >"$work/add.ing" <<'KERNEL'
 kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 KERNEL
 mkdir "$work/other"
 sed 's/+/-/' "$work/add.ing" >"$work/other/add.ing"
-failed=0
-
-# Prints what went wrong, and goes on.
-complain() {
-  echo "FAILED: $*"
-  failed=1
-}
 
 # Runs the command behind $1, which builds into the folder $1, and checks that it fails
 # with E0817 and leaves the folder as it was.
@@ -26,9 +17,9 @@ expect() {
   before=$(ls -lA --time-style=full-iso "$folder" 2>&1 || true)
   "$@" 2>&1 | cat >"$work/errors" || status=$?
   after=$(ls -lA --time-style=full-iso "$folder" 2>&1 || true)
-  [[ $status -eq 3 ]] || complain "$folder: exit status $status"
-  grep -q '^error\[E0817\]' "$work/errors" || complain "$folder: $(head -1 "$work/errors")"
-  [[ $before == "$after" ]] || complain "$folder: was changed: $after"
+  [[ $status -eq 3 ]] || fail "$folder: exit status $status"
+  grep -q '^error\[E0817\]' "$work/errors" || fail "$folder: $(head -1 "$work/errors")"
+  [[ $before == "$after" ]] || fail "$folder: was changed: $after"
 }
 
 # Builds into a folder.
@@ -48,7 +39,7 @@ build_limited() {
 
 build "$work/good"
 for name in add.fatbin add.h add.json; do
-  [[ -s $work/good/$name ]] || complain "no $name"
+  [[ -s $work/good/$name ]] || fail "no $name"
 done
 
 expect "$work/good" build_limited "$work/good"
@@ -56,7 +47,7 @@ mkdir "$work/empty"
 expect "$work/empty" build_limited "$work/empty"
 
 # Folders that are missing are made, and stay only if all goes well.
-build "$work/a/b/c" && [[ -s $work/a/b/c/add.h ]] || complain "a/b/c was not made"
+build "$work/a/b/c" && [[ -s $work/a/b/c/add.h ]] || fail "a/b/c was not made"
 expect "$work/d" build_limited "$work/d/e/f"
 touch "$work/file"
 expect "$work/file" build "$work/file"
@@ -77,9 +68,9 @@ if unshare -rm mount -t tmpfs -o size=8k none "$work/full" 2>/dev/null; then
     $INGOT build $work/add.ing --arch none -o $work/full 2>$work/errors
     echo \$? >$work/status
     ls -A $work/full >$work/left" || status=$?
-  [[ $(cat "$work/status") -eq 3 ]] || complain "full: exit status $(cat "$work/status")"
-  grep -q 'E0817.*No space left' "$work/errors" || complain "full: $(head -1 "$work/errors")"
-  [[ ! -s $work/left ]] || complain "full: left $(cat "$work/left")"
+  [[ $(cat "$work/status") -eq 3 ]] || fail "full: exit status $(cat "$work/status")"
+  grep -q 'E0817.*No space left' "$work/errors" || fail "full: $(head -1 "$work/errors")"
+  [[ ! -s $work/left ]] || fail "full: left $(cat "$work/left")"
 fi
 
-exit $failed
+[ $failures = 0 ]

@@ -2,20 +2,11 @@
 # A ptxas that is absent, fails, hangs, floods or lies: each ends in one message with a
 # code, exit status 3, no output and no process left over.
 set -euo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 mkdir -p "$work/cuda/bin"
 cat >"$work/add.ing" <<'KERNEL'
 kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 KERNEL
-failed=0
-
-# Prints what went wrong, and goes on.
-complain() {
-  echo "FAILED: $*"
-  failed=1
-}
 
 # Builds with the shell script $3 for ptxas, and the options behind it, and checks: the
 # code $2 is reported, once.  $1 says what is tried.
@@ -26,12 +17,12 @@ expect() {
   shift 3
   "$INGOT" build "$work/add.ing" --cuda "$work/cuda" --arch sm_80 -o "$work/out" "$@" \
     2>"$work/errors" || status=$?
-  [[ $status -eq 3 ]] || complain "$what: exit status $status"
-  [[ $(grep -c '^error' "$work/errors") -eq 1 ]] || complain "$what: not one error"
-  grep -q "^error\[$code\]" "$work/errors" || complain "$what: $(head -1 "$work/errors")"
-  [[ ! -e $work/out ]] || complain "$what: left something behind: $(ls -A "$work/out")"
+  [[ $status -eq 3 ]] || fail "$what: exit status $status"
+  [[ $(grep -c '^error' "$work/errors") -eq 1 ]] || fail "$what: not one error"
+  grep -q "^error\[$code\]" "$work/errors" || fail "$what: $(head -1 "$work/errors")"
+  [[ ! -e $work/out ]] || fail "$what: left something behind: $(ls -A "$work/out")"
   if pgrep -f "$work/cuda/bin/ptxas" >/dev/null; then
-    complain "$what: a process is left over"
+    fail "$what: a process is left over"
   fi
   rm -rf "$work/out"
 }
@@ -62,19 +53,19 @@ if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
   expect "writes its code twice" E0809 "$real \"\$@\" >$work/code; cat $work/code $work/code"
 fi
 expect "hangs, and so does its child" E0805 'sleep 1000 & sleep 1000' --ptxas-timeout 0.5
-grep -q 'did nothing for 0.5 s' "$work/errors" || complain "hangs: $(head -1 "$work/errors")"
+grep -q 'did nothing for 0.5 s' "$work/errors" || fail "hangs: $(head -1 "$work/errors")"
 expect "computes for ever" E0805 'while :; do :; done' --ptxas-timeout 2
 grep -q 'more than 2 s of processor time' "$work/errors" ||
-  complain "computes for ever: $(head -1 "$work/errors")"
+  fail "computes for ever: $(head -1 "$work/errors")"
 expect "has a child compute for ever" E0805 '(while :; do :; done); :' --ptxas-timeout 2
 grep -q 'more than 2 s of processor time' "$work/errors" ||
-  complain "has a child compute for ever: $(head -1 "$work/errors")"
+  fail "has a child compute for ever: $(head -1 "$work/errors")"
 
 rm "$work/cuda/bin/ptxas"
 status=0
 "$INGOT" build "$work/add.ing" --cuda "$work/cuda" --arch sm_80 -o "$work/out" 2>"$work/errors" ||
   status=$?
-[[ $status -eq 3 ]] && grep -q 'E0801\|E0802' "$work/errors" || complain "absent: $(cat "$work/errors")"
-[[ ! -e $work/out ]] || complain "absent: left something behind"
+[[ $status -eq 3 ]] && grep -q 'E0801\|E0802' "$work/errors" || fail "absent: $(cat "$work/errors")"
+[[ ! -e $work/out ]] || fail "absent: left something behind"
 
-exit $failed
+[ $failures = 0 ]

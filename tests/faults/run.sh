@@ -2,11 +2,8 @@
 # `ingot run` with and without a driver: the whole way to a GPU and back, on a driver
 # that the test builds (fake_gpu.c), and each way in which that fails.
 set -uo pipefail
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 cd "$work" || exit 1
-failures=0
 
 cat >vadd.ing <<'ING'
 kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
@@ -39,9 +36,7 @@ expect() {
   FAKE_GPU=$mode "$INGOT" run "$file" --size n=1000 "$@" >log 2>&1
   got=$?
   if [[ $got != "$status" ]] || ! grep -qF -- "$text" log; then
-    echo "FAIL: FAKE_GPU=$mode ingot run $*: exit $got instead of $status, wanted: $text"
-    cat log
-    failures=$((failures + 1))
+    fail "FAKE_GPU=$mode ingot run $*: exit $got instead of $status, wanted: $text, got: $(cat log)"
   fi
 }
 
@@ -107,9 +102,7 @@ doctor() {
   FAKE_GPU=$2 "$INGOT" doctor --driver "$work/libcuda.so.1" >log 2>&1
   got=$?
   if [[ $got != "$1" ]] || ! grep -qF -- "$3" log; then
-    echo "FAIL: FAKE_GPU=$2 ingot doctor: exit $got instead of $1, wanted: $3"
-    cat log
-    failures=$((failures + 1))
+    fail "FAKE_GPU=$2 ingot doctor: exit $got instead of $1, wanted: $3, got: $(cat log)"
   fi
 }
 doctor 0 "" 'GPU 0      Fake GPU, sm_90'
@@ -124,5 +117,5 @@ expect 3 "" 'the NVIDIA driver is too old' --driver "$work/none.so" --device gpu
 
 # Nothing is left behind.
 rm ./*.ing ./*.so* log
-[[ -z $(ls -A) ]] || { ls -A; failures=1; }
-[[ $failures == 0 ]]
+[[ -z $(ls -A) ]] || fail "left behind: $(ls -A)"
+[ $failures = 0 ]

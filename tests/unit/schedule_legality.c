@@ -258,7 +258,7 @@ static void check_order(struct subject *s, const struct nest *nest,
     struct sched_call c = {.pass = &p, .prim = PRIM_reorder};
     find_loops(p.kernel, loops, nest->n);
     for (size_t i = 0; i < nest->n; i++)
-        sched_add_loop(&c, loops[order[i]]);
+        sched_add_stmt(&c, loops[order[i]]);
     bool accepted = sched_run(&c);
     if (accepted != keeps_order(nest, order))
         disagree(s, nest, "reorder", accepted);
@@ -281,7 +281,7 @@ static void check_axis(struct subject *s, const struct nest *nest,
                            .prim = is_vector ? PRIM_vectorize : PRIM_bind};
     struct sched_value v = {.kind = VALUE_axis, .axis = axis};
     find_loops(p.kernel, loops, nest->n);
-    sched_add_loop(&c, loops[loop]);
+    sched_add_stmt(&c, loops[loop]);
     if (!is_vector)
         vec_push(&s->scratch, &c.args, v);
     bool accepted = sched_run(&c);

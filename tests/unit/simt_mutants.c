@@ -193,51 +193,48 @@ static void add_file(struct experiment *e, char *file, char *sizes)
     buf_free(&text);
 }
 
-// Add all subjects, or those that are asked for.
-static void add_files(struct experiment *e)
+// Give each line of a file of tests/simt that is no comment to `take`, as a copy.
+static void read_lines(struct experiment *e, const char *name,
+                       void (*take)(struct experiment *e, char *line))
 {
     struct buf list = {0};
-    const char *only = getenv("MUTANTS_ONLY");
-    const char *path = arena_printf(&e->arena, "%s/tests/simt/subjects.txt",
-                                    getenv("SOURCE_DIR"));
+    const char *path =
+        arena_printf(&e->arena, "%s/tests/simt/%s", getenv("SOURCE_DIR"), name);
     assert_true(specimen_read(path, &list));
     for (char *line = list.data, *end; *line; line = end) {
         end = line + strcspn(line, "\n");
-        char *copy = arena_copy(&e->arena, line, (size_t)(end - line));
+        if (*line != '#')
+            take(e, arena_copy(&e->arena, line, (size_t)(end - line)));
         end += *end != 0;
-        char *colon = strchr(copy, ':');
-        if (*copy == '#' || !colon || (only && !strstr(copy, only)))
-            continue;
-        *colon = 0;
-        add_file(e, copy, colon + 1);
     }
     buf_free(&list);
 }
 
-// Read the list of mutants that are right: "FILE MUTATION: LINE => LINE", the
-// second one where the first is not enough.
-static void read_explained(struct experiment *e)
+// Add a subject, "FILE: ...", if all are wanted or it is.
+static void take_subject(struct experiment *e, char *line)
 {
-    struct buf list = {0};
-    const char *path = arena_printf(&e->arena, "%s/tests/simt/equivalents.txt",
-                                    getenv("SOURCE_DIR"));
-    assert_true(specimen_read(path, &list));
-    for (char *line = list.data, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        char *copy = arena_copy(&e->arena, line, (size_t)(end - line));
-        end += *end != 0;
-        char *space = strchr(copy, ' '), *colon = strstr(copy, ": ");
-        char *becomes = strstr(copy, " => ");
-        if (*copy == '#' || !space || !colon)
-            continue;
-        *space = *colon = 0;
-        if (becomes)
-            *becomes = 0;
-        vec_push(&e->arena, &e->explained,
-                 (struct explained){copy, space + 1, colon + 2,
-                                    becomes ? becomes + 4 : NULL});
-    }
-    buf_free(&list);
+    const char *only = getenv("MUTANTS_ONLY");
+    char *colon = strchr(line, ':');
+    if (!colon || (only && !strstr(line, only)))
+        return;
+    *colon = 0;
+    add_file(e, line, colon + 1);
+}
+
+// Add a mutant that is right: "FILE MUTATION: LINE => LINE", the second line where
+// the first is not enough.
+static void take_explained(struct experiment *e, char *line)
+{
+    char *space = strchr(line, ' '), *colon = strstr(line, ": ");
+    char *becomes = strstr(line, " => ");
+    if (!space || !colon)
+        return;
+    *space = *colon = 0;
+    if (becomes)
+        *becomes = 0;
+    vec_push(&e->arena, &e->explained,
+             (struct explained){line, space + 1, colon + 2,
+                                becomes ? becomes + 4 : NULL});
 }
 
 // ---- Mutants --------------------------------------------------------------
@@ -377,8 +374,8 @@ static void notices_nearly_all_mutants(void **state)
     struct experiment e = {.random = seed ? strtoull(seed, NULL, 10) : 1};
     size_t n = number ? strtoull(number, NULL, 10) : MUTANTS_DEFAULT;
     (void)state;
-    read_explained(&e);
-    add_files(&e);
+    read_lines(&e, "equivalents.txt", take_explained);
+    read_lines(&e, "subjects.txt", take_subject);
     list_mutants(&e);
     assert_true(e.mutants.n > 0);
     if ((number && strcmp(number, "all") == 0) || n > e.mutants.n)

@@ -51,6 +51,7 @@ int bridge_launch(CUstream stream, const int64_t *n, void **a, void *workspace)
     return (int)CALL;
 }
 
+// Return the time between two moments.
 static double nanoseconds(struct timespec from, struct timespec to)
 {
     return (double)(to.tv_sec - from.tv_sec) * 1e9 +

@@ -125,6 +125,7 @@ static void mark(struct reach *r, const void *node, size_t which)
 
 // ---- Values ---------------------------------------------------------------
 
+// Return what is known of an expression.
 static struct reach_value value_of(struct reach *r, const struct ir_expr *x);
 
 // Return the value of a variable with a slot.

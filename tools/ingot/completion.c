@@ -55,6 +55,7 @@ static void bash_option(void *out, const struct argp_option *o)
         buf_printf(out, " -%c", o->key);
 }
 
+// Append the completions for bash.
 static void bash(struct buf *out)
 {
     buf_text(out, "_ingot()\n{\n"
@@ -119,6 +120,7 @@ static void zsh_option(void *out, const struct argp_option *o)
     arena_reset(&a);
 }
 
+// Append those for zsh.
 static void zsh(struct buf *out)
 {
     buf_text(out, "#compdef ingot\n_ingot() {\n    local -a commands\n"
@@ -173,6 +175,7 @@ static void fish_option(void *context, const struct argp_option *o)
     buf_text(f->out, "'\n");
 }
 
+// Append those for fish.
 static void fish(struct buf *out)
 {
     for (const struct command_row *c = command_rows; c->name; c++) {

@@ -29,6 +29,7 @@ static void break_figure(const struct clause *k, int64_t figure)
                (long long)k->contract->value);
 }
 
+// No register is spilled.
 static void judge_no_spill(const struct clause *k)
 {
     if (k->usage->spill_stores <= 0 && k->usage->spill_loads <= 0)
@@ -39,6 +40,7 @@ static void judge_no_spill(const struct clause *k)
               (long long)k->usage->spill_loads, (long long)k->usage->registers);
 }
 
+// No thread has a stack; arrays of the program that may be there are named.
 static void judge_no_local_memory(const struct clause *k)
 {
     if (k->usage->stack <= 0)
@@ -54,12 +56,14 @@ static void judge_no_local_memory(const struct clause *k)
                       s->u.buffer->name);
 }
 
+// A thread has at most so many registers.
 static void judge_max_registers(const struct clause *k)
 {
     if (k->usage->registers > k->contract->value)
         break_figure(k, k->usage->registers);
 }
 
+// ptxas serialises no matrix instruction.
 static void judge_no_serialisation(const struct clause *k)
 {
     const struct ptxas_remarks *all = &k->image->remarks;
@@ -134,6 +138,7 @@ static uint32_t widest(const struct access_costs *all, size_t i)
     return bytes;
 }
 
+// Accesses to global memory are so wide.
 static void judge_min_load_bytes(const struct clause *k)
 {
     for (size_t i = 0; i < k->accesses->n; i++) {
@@ -160,6 +165,7 @@ static const char *conflict_of(struct arena *a, const struct access_cost *x)
     return excess > 1 ? arena_printf(a, "are up to %.3g-way", excess) : NULL;
 }
 
+// No access to shared memory waits for a bank.
 static void judge_no_bank_conflict(const struct clause *k)
 {
     for (size_t i = 0; i < k->accesses->n; i++) {

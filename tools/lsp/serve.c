@@ -62,11 +62,13 @@ static void take_text(struct lsp *l, const char *uri, const char *text)
     publish(l, uri, lsp_diagnose(d));
 }
 
+// textDocument/didOpen.
 static void did_open(struct lsp *l, const json_t *params)
 {
     take_text(l, of_document(params, "uri"), of_document(params, "text"));
 }
 
+// textDocument/didChange: the whole text is in the last change.
 static void did_change(struct lsp *l, const json_t *params)
 {
     const json_t *changes = json_object_get(params, "contentChanges");
@@ -76,6 +78,7 @@ static void did_change(struct lsp *l, const json_t *params)
               json_string_value(json_object_get(last, "text")));
 }
 
+// textDocument/didClose: its diagnostics go.
 static void did_close(struct lsp *l, const json_t *params)
 {
     struct lsp_document *d = lsp_find(l, of_document(params, "uri"));

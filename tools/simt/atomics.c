@@ -27,6 +27,7 @@ enum {
 #undef ATOMIC
 };
 
+// Return the number that the low 32 bits are.
 static float float_of(uint64_t bits)
 {
     uint32_t low = (uint32_t)bits;
@@ -35,6 +36,7 @@ static float float_of(uint64_t bits)
     return x;
 }
 
+// Return the bits of a number.
 static uint64_t bits_of_float(float x)
 {
     uint32_t bits;
@@ -42,6 +44,7 @@ static uint64_t bits_of_float(float x)
     return bits;
 }
 
+// The same of 64 bits.
 static double double_of(uint64_t bits)
 {
     double x;
@@ -49,6 +52,7 @@ static double double_of(uint64_t bits)
     return x;
 }
 
+// And back.
 static uint64_t bits_of_double(double x)
 {
     uint64_t bits;

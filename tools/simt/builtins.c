@@ -23,6 +23,7 @@ static half narrowed(enum type_kind kind, double x)
     return bits;
 }
 
+// The conversions that compiled code calls: f16 and bf16 of f32 and f64, and back.
 static half half_of_single(float x)
 {
     return narrowed(TYPE_f16, (double)x);

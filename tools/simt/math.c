@@ -36,16 +36,19 @@ struct pair {
     uint64_t low, high;
 };
 
+// Return 128 bits in two halves.
 static struct pair pair_of(wide x)
 {
     return (struct pair){(uint64_t)x, (uint64_t)(x >> 64)};
 }
 
+// And back.
 static wide wide_of(uint64_t low, uint64_t high)
 {
     return (wide)high << 64 | low;
 }
 
+// Return the bits of a number.
 static uint64_t bits_of(double x)
 {
     uint64_t bits;

@@ -134,6 +134,7 @@ struct reader_of_ptx {
     uint32_t n_names;
 };
 
+// Step over white space and newlines.
 static void skip_space(struct reader_of_ptx *r)
 {
     r->at += strspn(r->at, " \t\n\r");

@@ -115,6 +115,7 @@ static void end_shared(struct machine *m, const struct tma_copy *c,
         access_end(m, place_in_shared(c, offset), &u, agent, stamp);
 }
 
+// End the accesses of a copy to global memory.
 static void end_global(struct machine *m, const struct tma_copy *c,
                        uint32_t agent, uint32_t stamp)
 {

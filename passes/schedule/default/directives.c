@@ -2,14 +2,14 @@
 
 #include "passes/schedule/default/directives.h"
 
-// Return a call of a primitive on loops.
+// Return a call of a primitive on loops or stages.
 static struct sched_call call_on(const struct sched_call *c,
                                  enum sched_prim prim,
-                                 struct ir_stmt *const *loops, size_t n)
+                                 struct ir_stmt *const *stmts, size_t n)
 {
     struct sched_call r = sched_call_to(c, prim);
     for (size_t i = 0; i < n; i++)
-        sched_add_loop(&r, loops[i]);
+        sched_add_stmt(&r, stmts[i]);
     return r;
 }
 

@@ -291,7 +291,7 @@ static bool spread_grid(struct sched_call *c, struct row_reduction *r)
     if (!loops)
         return false;
     struct sched_call f = sched_call_to(c, PRIM_rfactor);
-    sched_add_loop(&f, loops[1].stmt);
+    sched_add_stmt(&f, loops[1].stmt);
     if (!sched_run(&f))
         return false;
     struct ir_path path = sched_path(c->pass, f.results.at[0].stmt);

@@ -20,7 +20,7 @@
 static struct sched_call split_call(const struct sched_call *c, size_t i)
 {
     struct sched_call s = sched_call_to(c, PRIM_split);
-    sched_add_loop(&s, sched_arg(c, i));
+    sched_add_stmt(&s, sched_arg(c, i));
     sched_add_any(&s);
     vec_push(c->pass->scratch, &s.args, c->args.at[i + 2]);
     return s;
