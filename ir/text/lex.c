@@ -5,6 +5,7 @@
 #include "ir/text/lex.h"
 
 #include "ir/base/foreign.h"
+#include "ir/base/silence.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -271,6 +272,15 @@ static bool lex_punct(struct lexer *l)
     return true;
 }
 
+// Step over a comment.
+static void lex_comment(struct lexer *l)
+{
+    size_t from = l->at;
+    while (l->at < l->source->size && peek(l, 0) != '\n')
+        l->at++;
+    silence_check(l->diags, l->source, from, l->at);
+}
+
 // Step over a comment of C, which is reported: ours end with the line.
 static void lex_block_comment(struct lexer *l)
 {
@@ -300,8 +310,7 @@ static bool lex_next(struct lexer *l)
     } else if (c == ' ' || c == '\t' || c == '\r') {
         l->at++;
     } else if (c == '/' && peek(l, 1) == '/') {
-        while (l->at < l->source->size && peek(l, 0) != '\n')
-            l->at++;
+        lex_comment(l);
     } else if (c == '/' && peek(l, 1) == '*') {
         lex_block_comment(l);
     } else if (isalpha(c) || c == '_') {
