@@ -13,7 +13,8 @@
 //
 // Requires:
 //  1. a stage whose elements are computed one by one: no
-//     copy by `copy_via`, no instruction on matrices          E0793
+//     copy by `copy_via`, no instruction on matrices, no
+//     reduction of which threads have parts                   E0793
 //  2. elements that the stage touches, or of inputs           E0794
 //  3. no other directive behind it, but `print`               E0795
 //  4. values, and a condition, of the stage                   E0796
@@ -27,6 +28,17 @@
 #include "ir/marks.h"
 #include "ir/printed.h"
 
+// Return whether threads run parts of a reduction of a stage in a loop.
+static bool is_shared_sum(const struct ir_stmt *stage,
+                          const struct ir_for *loop)
+{
+    vec_foreach(it, &stage->u.stage.iters)
+        if (it->is_reduce && axis_kind(loop->axis) == AXIS_THREAD &&
+            ir_mentions(it->binding, loop->var))
+            return true;
+    return false;
+}
+
 // Return why a stage cannot print, or NULL.
 static const char *why_not(struct sched_call *c, struct ir_stmt *stage)
 {
@@ -35,9 +47,12 @@ static const char *why_not(struct sched_call *c, struct ir_stmt *stage)
     if (ir_attr_get(stage, MARK_via))
         return "its copies go on by themselves";
     struct ir_block loops = sched_loops(c->pass, stage);
-    for (size_t i = 0; i < loops.n; i++)
+    for (size_t i = 0; i < loops.n; i++) {
         if (ir_attr_get(loops.at[i], MARK_tensorize))
             return "an instruction on matrices computes it";
+        if (is_shared_sum(stage, &loops.at[i]->u.loop))
+            return "threads compute a sum of it together, each a part";
+    }
     ir_foreach_stmt(s, &c->pass->kernel->body)
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_fragment &&
             ir_stmt_uses(stage, s->u.buffer))
