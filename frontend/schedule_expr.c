@@ -3,8 +3,8 @@
 //   expr    = infix ["?" expr ":" expr]
 //   infix   = prefix {operator prefix}          as tightly as ops.def says
 //   prefix  = ["-" | "!"] prefix | postfix
-//   postfix = primary {"." name | "[" expr "]" | "[" [expr] ":" [expr] "]"}
-//   primary = integer | "_" | name | name "(" list ")" | "(" expr ")"
+//   postfix = primary {"." name | "[" list "]" | "[" [expr] ":" [expr] "]"}
+//   primary = integer | float | text | "_" | name | name "(" list ")" | "(" expr ")"
 //           | "[" list "]" | map
 //   map     = "(" names ")" "->" "(" list ")"
 
@@ -67,6 +67,26 @@ static struct sched_expr *parse_integer(struct parser *p, size_t first)
     p->at++;
     struct sched_expr *x = schedule_expr_new(p, first, SCHED_int);
     x->value = (int64_t)t->integer;
+    return x;
+}
+
+// Parse a floating number.
+static struct sched_expr *parse_fraction(struct parser *p, size_t first)
+{
+    const struct token *t = parse_peek(p, 0);
+    p->at++;
+    struct sched_expr *x = schedule_expr_new(p, first, SCHED_float);
+    x->number = t->number;
+    return x;
+}
+
+// Parse a text.
+static struct sched_expr *parse_text(struct parser *p, size_t first)
+{
+    const struct token *t = parse_peek(p, 0);
+    p->at++;
+    struct sched_expr *x = schedule_expr_new(p, first, SCHED_text);
+    x->name = t->text;
     return x;
 }
 
@@ -154,6 +174,10 @@ static struct sched_expr *parse_primary(struct parser *p)
     size_t first = p->at;
     if (parse_peek(p, 0)->kind == TOKEN_INT)
         return parse_integer(p, first);
+    if (parse_peek(p, 0)->kind == TOKEN_FLOAT)
+        return parse_fraction(p, first);
+    if (parse_peek(p, 0)->kind == TOKEN_TEXT)
+        return parse_text(p, first);
     if (parse_is(p, "["))
         return parse_brackets(p, first);
     if (parse_is(p, "(") && is_map(p))
@@ -188,6 +212,9 @@ static struct sched_expr *parse_part(struct parser *p, size_t first,
         if (!parse_bound(p, x, "]"))
             return NULL;
     }
+    while (x->kind == SCHED_index && parse_take(p, ","))
+        if (!parse_bound(p, x, "]"))
+            return NULL;
     if (!parse_expect(p, "]", "behind an index"))
         return NULL;
     x->span = parse_span(p, first);

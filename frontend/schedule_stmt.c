@@ -1,7 +1,7 @@
 // Statements of schedules.
 //
 //   block     = "{" {statement newline} "}"
-//   statement = names "=" expr {"," expr} | expr
+//   statement = names "=" expr {"," expr} | expr ["when" expr]
 //             | "for" name "in" expr block
 //             | "if" expr block ["else" (block | if-statement)]
 //             | "return" [expr {"," expr}]
@@ -195,6 +195,10 @@ static struct sched_stmt *parse_effect(struct parser *p)
 {
     struct sched_stmt *s = stmt_new(p, SCHED_eval);
     s->value = schedule_parse_expr(p);
+    if (s->value && s->value->kind == SCHED_call &&
+        strcmp(s->value->name, "print") == 0 && parse_take(p, "when") &&
+        !(s->value->guard = schedule_parse_expr(p)))
+        return NULL;
     return s->value ? s : NULL;
 }
 

@@ -427,6 +427,16 @@ struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value)
     return s;
 }
 
+struct ir_stmt *ir_stmt_print(struct arena *a, const char *text, uint32_t n,
+                              struct ir_expr *const *values)
+{
+    struct ir_stmt *s = stmt(a, STMT_print, n ? values[0] : NULL);
+    s->u.print.text = text;
+    s->u.print.n = n;
+    s->u.print.values = (void *)arena_copy(a, values, n * sizeof *values);
+    return s;
+}
+
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer)
 {
     struct ir_stmt *s = stmt(a, STMT_alloc, NULL);

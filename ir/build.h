@@ -122,6 +122,9 @@ struct ir_stmt *ir_stmt_cluster_barrier(struct arena *a);
 struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind);
 struct ir_stmt *ir_stmt_wait(struct arena *a, enum sync_kind kind,
                              uint32_t n); // one that has a number
+// A line of text with a value in each of its places.
+struct ir_stmt *ir_stmt_print(struct arena *a, const char *text, uint32_t n,
+                              struct ir_expr *const *values);
 // An instruction on matrices without operands yet.
 struct ir_stmt *ir_stmt_matrix(struct arena *a, struct ir_matrix op);
 struct ir_stmt *ir_stmt_stage(struct arena *a, const char *name);

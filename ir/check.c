@@ -10,6 +10,7 @@
 #include "ir/layout.h"
 #include "ir/marks.h"
 #include "ir/matrix.h"
+#include "ir/printed.h"
 #include "ir/ring.h"
 #include "ir/walk.h"
 
@@ -350,6 +351,22 @@ static void check_assign(struct checking *c, const struct ir_stmt *s)
     check_typed(c, s->u.let.value, var->type);
 }
 
+// Check a print.
+static void check_print(struct checking *c, const struct ir_stmt *s)
+{
+    uint32_t places;
+    check_must(c,
+               !printed_fault(c->arena, s->u.print.text, &places) &&
+                   places == s->u.print.n,
+               NULL, "a text with as many places as there are values");
+    for (uint32_t i = 0; i < s->u.print.n; i++) {
+        const struct ir_expr *x = s->u.print.values[i];
+        check_expr(c, x);
+        check_must(c, x->type.lanes == 1, x, "a value to print is a scalar");
+        check_must(c, ir_is_pure(x, false), x, "what is printed has an effect");
+    }
+}
+
 // Check that a statement may stand at its place at all.
 static void check_place(struct checking *c, const struct ir_stmt *s)
 {
@@ -384,6 +401,7 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
         check_must(c, !ir_is_pure(s->u.value, false), s->u.value,
                    "has no effect");
         break;
+    case STMT_print: check_print(c, s); break;
     case STMT_alloc: check_alloc(c, s->u.buffer); break;
     case STMT_stage: check_stage(c, &s->u.stage); break;
     case STMT_launch: check_launch(c, &s->u.launch); break;

@@ -383,6 +383,13 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
         return same(
             c, a->u.sync.kind == b->u.sync.kind && a->u.sync.n == b->u.sync.n,
             "fences");
+    case STMT_print:
+        return same(c,
+                    strcmp(a->u.print.text, b->u.print.text) == 0 &&
+                        a->u.print.n == b->u.print.n &&
+                        same_exprs(c, a->u.print.n, a->u.print.values,
+                                   b->u.print.values),
+                    "what is printed");
     case STMT_matrix: return same_matrix(c, a, b);
     case STMT_copy: return same_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:

@@ -147,6 +147,14 @@ struct eval_result ir_eval_watched(struct arena *a,
                                    uint64_t most_steps,
                                    struct eval_watch *watch)
 {
+    return ir_eval_printed(a, kernel, arguments, most_steps, watch, NULL);
+}
+
+struct eval_result
+ir_eval_printed(struct arena *a, const struct ir_kernel *kernel,
+                const struct eval_argument *arguments, uint64_t most_steps,
+                struct eval_watch *watch, struct buf *printed)
+{
     struct arena code = {0};
     struct machine m = {.arena = &code,
                         .kernel = kernel,
@@ -154,6 +162,7 @@ struct eval_result ir_eval_watched(struct arena *a,
                         .buffers = {.arena = &code},
                         .epoch = 1,
                         .watch = watch,
+                        .printed = printed,
                         .texts = a,
                         .most_steps = most_steps ? most_steps : UINT64_MAX};
     m.steps_left = m.most_steps;

@@ -3,6 +3,7 @@
 #ifndef IR_EVAL_H
 #define IR_EVAL_H
 
+#include "ir/base/buf.h"
 #include "ir/ir.h"
 
 // The value of a parameter: for a variable the scalar, for an array its
@@ -74,6 +75,12 @@ struct eval_result ir_eval_watched(struct arena *a,
                                    const struct eval_argument *arguments,
                                    uint64_t most_steps,
                                    struct eval_watch *watch);
+
+// The same, without a watch if it is NULL, and append what the kernel prints.
+struct eval_result
+ir_eval_printed(struct arena *a, const struct ir_kernel *kernel,
+                const struct eval_argument *arguments, uint64_t most_steps,
+                struct eval_watch *watch, struct buf *printed);
 
 // Evaluate an integer expression over parameters only, such as an extent, a
 // `where` or a grid dimension; false if it divides by zero or overflows.

@@ -102,6 +102,7 @@ struct action {
     struct access signal;         // copy: its mbarrier; without indices: none
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init
+    const struct code **values;            // print
     struct stage_iter *iters;              // stage
     size_t n_iters;
 };
@@ -159,6 +160,7 @@ struct machine {
     struct VEC(const struct ir_var *) counters; // of reductions, around it
     uint64_t epoch;                             // counts blocks
     struct eval_watch *watch;                   // or NULL
+    struct buf *printed;  // by `print`, or NULL: nobody reads it
     struct turn *turn;    // of those who take turns, whose it is, or NULL
     size_t n_turns;       // that have begun and not ended
     uint64_t events;      // that others may have waited for: elements and

@@ -290,6 +290,15 @@ static void compile_copy(struct machine *m, struct action *s,
                                    copy->signal.index);
 }
 
+// Translate a print: its values are computed, and go nowhere.
+static void compile_print(struct machine *m, struct action *s,
+                          const struct ir_stmt *o)
+{
+    s->values = arena_array(m->arena, const struct code *, o->u.print.n);
+    for (uint32_t i = 0; i < o->u.print.n; i++)
+        s->values[i] = eval_compile_expr(m, o->u.print.values[i]);
+}
+
 // Translate the condition that a loop ends without, if there is one.
 static const struct code *compile_leaving(struct machine *m,
                                           const struct ir_for *loop)
@@ -381,6 +390,7 @@ static struct action *compile_stmt(struct machine *m, struct ir_stmt *stmt)
         break;
     case STMT_copy: compile_copy(m, s, &o->u.copy); break;
     case STMT_eval: s->x = eval_compile_expr(m, o->u.value); break;
+    case STMT_print: compile_print(m, s, o); break;
     case STMT_alloc: s->array = eval_array(m, o->u.buffer); break;
     case STMT_matrix: compile_matrix(m, s, o); break;
     case STMT_stage: compile_stage(m, s, &o->u.stage); break;

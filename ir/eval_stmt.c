@@ -2,6 +2,7 @@
 
 #include "ir/base/num.h"
 #include "ir/eval_code.h"
+#include "ir/printed.h"
 
 #include <string.h>
 
@@ -179,6 +180,30 @@ static void run_eval(struct thread *t, const struct action *s)
     eval_run(t, s->x);
 }
 
+// Run a print.
+static void run_print(struct thread *t, const struct action *s)
+{
+    char c;
+    uint32_t n = 0;
+    enum printed_kind kind;
+    const struct ir_stmt *o = s->origin;
+    const char *at = o->u.print.text;
+    struct buf line = {0};
+    while ((kind = printed_next(&at, &c)) == PRINTED_CHAR ||
+           kind == PRINTED_PLACE) {
+        if (kind == PRINTED_CHAR)
+            buf_char(&line, c);
+        else {
+            printed_value(&line, o->u.print.values[n]->type,
+                          eval_run(t, s->values[n]));
+            n++;
+        }
+    }
+    if (t->machine->printed && !t->machine->is_stopped)
+        buf_printf(t->machine->printed, "%s\n", line.n ? line.data : "");
+    buf_free(&line);
+}
+
 // Run an alloc.
 static void run_alloc(struct thread *t, const struct action *s)
 {
@@ -243,6 +268,7 @@ void eval_bind_action(struct action *s)
     case STMT_assign: s->run = run_let; break;
     case STMT_store: s->run = run_store; break;
     case STMT_eval: s->run = run_eval; break;
+    case STMT_print: s->run = run_print; break;
     case STMT_alloc: s->run = run_alloc; break;
     case STMT_stage: s->run = run_stage; break;
     case STMT_launch: s->run = eval_launch; break;

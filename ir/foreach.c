@@ -67,6 +67,7 @@ static struct ir_expr **place_at(struct ir_stmt *s, uint32_t i)
         return i == s->u.store.n ? &s->u.store.value
                                  : of_array(s->u.store.index, s->u.store.n, i);
     case STMT_eval: return of_array(&s->u.value, 1, i);
+    case STMT_print: return of_array(s->u.print.values, s->u.print.n, i);
     case STMT_stage: return of_stage(&s->u.stage, i);
     case STMT_launch: return of_array(s->u.launch.grid, 3, i);
     case STMT_matrix: return of_matrix(s, i);
@@ -122,6 +123,8 @@ void ir_own_places(struct arena *a, struct ir_stmt *s)
 {
     if (s->kind == STMT_store)
         s->u.store.index = own_array(a, s->u.store.index, s->u.store.n);
+    if (s->kind == STMT_print)
+        s->u.print.values = own_array(a, s->u.print.values, s->u.print.n);
     if (s->kind != STMT_copy)
         return;
     own_place(a, &s->u.copy.far);

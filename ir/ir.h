@@ -404,9 +404,14 @@ struct ir_stmt {
             struct ir_tile tiles[3]; // D, A, B
             struct ir_expr *keep;    // false: D is overwritten; NULL: true
         } matrix;                    // matrix
-        struct ir_copy copy;         // copy
-        struct ir_stage stage;       // stage
-        struct ir_launch launch;     // launch
+        struct {
+            const char *text; // as written between the quotes; interned
+            uint32_t n;       // places in it, and values
+            struct ir_expr **values;
+        } print;                 // print
+        struct ir_copy copy;     // copy
+        struct ir_stage stage;   // stage
+        struct ir_launch launch; // launch
     } u;
 };
 

@@ -10,11 +10,13 @@
 
 enum sched_expr_kind {
     SCHED_int,    // 32
+    SCHED_float,  // 0.5: a value of `print`
+    SCHED_text,   // "...": what `print` writes
     SCHED_any,    // _: to be inferred
     SCHED_name,   // ty
     SCHED_member, // args[0].name: a loop, a stage, the list `loops`, an axis
     SCHED_list,   // [args ...]
-    SCHED_index,  // args[0][args[1]]
+    SCHED_index,  // args[0][args[1], ...]; several of an array, in `print`
     SCHED_slice,  // args[0][args[1]:args[2]], both bounds may be NULL
     SCHED_call,   // name(args ...)
     SCHED_op,     // an operation of ops.def on args
@@ -32,9 +34,11 @@ struct sched_expr {
     enum sched_expr_kind kind;
     struct span span;
     int64_t value;                        // int
-    const char *name;                     // name, member, call; interned
+    double number;                        // float
+    const char *name;                     // name, member, call, text; interned
     enum ir_op op;                        // op
     struct VEC(struct sched_expr *) args; // operands
+    struct sched_expr *guard;             // of a call, behind `when`; or NULL
     struct VEC(struct sched_name) names;  // map
 };
 

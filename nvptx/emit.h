@@ -149,6 +149,10 @@ LLVMValueRef emit_unpack_vector(struct emitter *e, unsigned lanes,
 // it is something else, or the element has no counterpart in its word.
 LLVMValueRef emit_unpack_element(struct emitter *e, const struct ir_expr *x);
 
+// ---- emit_print.c
+// Emit a line of text with values.
+void emit_print(struct emitter *e, const struct ir_stmt *s);
+
 // ---- emit_cast.c
 
 LLVMValueRef emit_cast(struct emitter *e, const struct ir_expr *x);

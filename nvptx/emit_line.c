@@ -5,9 +5,7 @@
 
 #include "nvptx/emit.h"
 
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 // Only `.loc` and `.file`, no sections: the kind that llvm::DICompileUnit
 // calls DebugDirectivesOnly, which the C interface does not name.
@@ -20,32 +18,14 @@ void emit_lines_begin(struct emitter *e)
         e->lines.builder = LLVMCreateDIBuilder(e->module);
 }
 
-const char *nvptx_line_path(struct arena *a, const char *path)
-{
-    char folder[PATH_MAX];
-    size_t common = 0, n = 0;
-    struct buf up = {0};
-    if (path[0] != '/' || !getcwd(folder, sizeof folder - 1))
-        return path;
-    strcat(folder, "/");
-    for (; path[n] && path[n] == folder[n]; n++)
-        if (path[n] == '/')
-            common = n + 1;
-    for (const char *at = folder + common; (at = strchr(at, '/')); at++)
-        buf_text(&up, "../");
-    const char *result =
-        arena_printf(a, "%s%s", up.n ? up.data : "", path + common);
-    buf_free(&up);
-    return result;
-}
-
 // Return the file that stands for a source.
 static LLVMMetadataRef file_of(struct emitter *e, const struct source *source)
 {
     LLVMMetadataRef file = map_get(&e->lines.files, source);
     if (file)
         return file;
-    const char *name = nvptx_line_path(e->arena, source->name);
+    const char *name = nvptx_mapped_path(e->arena, e->options->path_maps,
+                                         e->options->n_path_maps, source->name);
     file = LLVMDIBuilderCreateFile(e->lines.builder, name, strlen(name), "", 0);
     map_set(&e->lines.files, source, file);
     return file;

@@ -318,6 +318,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_assign: emit_assign(e, s); break;
     case STMT_store: emit_store(e, s); break;
     case STMT_eval: emit_value(e, s->u.value); break;
+    case STMT_print: emit_print(e, s); break;
     case STMT_alloc: emit_alloc(e, s); break;
     case STMT_barrier: emit_barrier(e, s); break;
     case STMT_sync: emit_sync(e, s); break;

@@ -57,11 +57,24 @@ enum nvptx_form {
 // absolute one would make the code depend on where it was built.
 const char *nvptx_line_path(struct arena *a, const char *path);
 
+// What stands in the place of the first folders of a path, in lines.
+struct nvptx_path_map {
+    const char *from, *to;
+};
+
+// Return the path of a source as lines name it: by the last map whose `from` it begins
+// with, as it is given or from the root; by none, as nvptx_line_path does.
+const char *nvptx_mapped_path(struct arena *a,
+                              const struct nvptx_path_map *maps, size_t n,
+                              const char *path);
+
 // How to emit.
 struct nvptx_options {
     const struct nvptx_target *target;
     enum nvptx_form form;
-    bool line_info;      // `.loc` lines: profilers and nvdisasm show the source
+    bool line_info; // `.loc` lines: profilers and nvdisasm show the source
+    const struct nvptx_path_map *path_maps; // of the sources there
+    size_t n_path_maps;
     bool fast_math;      // approximations in every kernel
     bool no_extra_loads; // only threads that need a value load it: for tools
                          // that look for races

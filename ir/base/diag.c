@@ -2,6 +2,8 @@
 
 #include "ir/base/diag.h"
 
+#include "ir/base/silence.h"
+
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
@@ -46,7 +48,23 @@ static const char *message(struct diag_list *d, enum diag_code row,
 // Return the diagnostic that labels and notes go to.
 static struct diag *newest(struct diag_list *d)
 {
-    return d->more ? &d->dropped : &d->all.at[d->all.n - 1];
+    return d->is_dropped ? &d->dropped : &d->all.at[d->all.n - 1];
+}
+
+// Return whether a warning is not wanted.
+static bool is_silent(const struct diag_list *d, const struct diag *one)
+{
+    return one->severity == DIAG_WARNING &&
+           ((d->policy && d->policy->silent[one->code]) ||
+            silence_has(one->span, one->code));
+}
+
+// Make an error of a warning that is one by the list's policy.
+static void judge(const struct diag_list *d, struct diag *one)
+{
+    if (one->severity == DIAG_WARNING && d->policy &&
+        d->policy->errors[one->code])
+        one->severity = DIAG_ERROR;
 }
 
 // Append a diagnostic.
@@ -54,12 +72,14 @@ static void report(struct diag_list *d, enum diag_severity severity,
                    struct span span, enum diag_code code, va_list args)
 {
     struct diag one = {.code = code, .severity = severity, .span = span};
-    d->errors += severity == DIAG_ERROR;
-    if (d->all.n == DIAG_MOST) {
-        d->more++;
-        d->dropped = one;
+    bool silent = is_silent(d, &one);
+    judge(d, &one);
+    d->is_dropped = silent || d->all.n == DIAG_MOST;
+    d->errors += one.severity == DIAG_ERROR && !silent;
+    d->more += d->is_dropped && !silent;
+    d->dropped = one;
+    if (d->is_dropped)
         return;
-    }
     one.text = message(d, code, args);
     vec_push(d->arena, &d->all, one);
 }
@@ -69,8 +89,13 @@ void diag_append(struct diag_list *d, const struct diag_list *more)
     d->errors += more->errors;
     d->more += more->more;
     vec_foreach(one, &more->all) {
+        struct diag own = *one;
+        if (is_silent(d, &own))
+            continue;
+        judge(d, &own);
+        d->errors += own.severity != one->severity;
         if (d->all.n < DIAG_MOST)
-            vec_push(d->arena, &d->all, *one);
+            vec_push(d->arena, &d->all, own);
         else
             d->more++;
     }
@@ -138,7 +163,7 @@ bool diag_label(struct diag_list *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    newest(d)->label = d->more ? NULL : formatted(d, format, args);
+    newest(d)->label = d->is_dropped ? NULL : formatted(d, format, args);
     va_end(args);
     return false;
 }
@@ -148,7 +173,7 @@ __attribute__((format(printf, 4, 0))) static void
 add_note(struct diag_list *d, struct span span, bool is_help,
          const char *format, va_list args)
 {
-    if (d->more)
+    if (d->is_dropped)
         return;
     struct diag_note note = {span, formatted(d, format, args), is_help};
     vec_push(d->arena, &newest(d)->notes, note);
@@ -176,7 +201,7 @@ void diag_trace(struct diag_list *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    newest(d)->trace = d->more ? NULL : formatted(d, format, args);
+    newest(d)->trace = d->is_dropped ? NULL : formatted(d, format, args);
     va_end(args);
 }
 
@@ -184,7 +209,7 @@ void diag_step(struct diag_list *d, struct span span, const char *who,
                const char *what)
 {
     struct diag_step step = {span, who, what};
-    if (!d->more)
+    if (!d->is_dropped)
         vec_push(d->arena, &newest(d)->steps, step);
 }
 

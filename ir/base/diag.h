@@ -52,13 +52,21 @@ struct diag {
     struct VEC(struct diag_step) steps; // in their order
 };
 
+// What becomes of warnings.
+struct diag_policy {
+    bool silent[D_COUNT]; // not reported
+    bool errors[D_COUNT]; // errors
+};
+
 // What a compilation reported so far, in order.
 struct diag_list {
     struct arena *arena;
-    struct VEC(struct diag) all; // the first DIAG_MOST
-    struct diag dropped;         // the newest one beyond those
-    int errors, more;            // all errors; diagnostics beyond `all`
-    bool is_brief;               // codes will do: no examples, no offers
+    const struct diag_policy *policy; // NULL: warnings are warnings
+    struct VEC(struct diag) all;      // the first DIAG_MOST
+    struct diag dropped;              // the newest one beyond those
+    int errors, more;                 // all errors; diagnostics beyond `all`
+    bool is_dropped;                  // the newest one is not in `all`
+    bool is_brief;                    // codes will do: no examples, no offers
 };
 
 // Report an error.  The arguments are those of the row's printf format.
@@ -67,7 +75,8 @@ struct diag_list {
 bool diag_error(struct diag_list *d, struct span span, enum diag_code code,
                 ...);
 
-// Report a warning, likewise.
+// Report a warning, likewise, as far as the list's policy and comments of the
+// source let it (ir/base/silence.h).
 bool diag_warning(struct diag_list *d, struct span span, enum diag_code code,
                   ...);
 
@@ -79,7 +88,7 @@ bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
 bool diag_was_said(const struct diag_list *d, struct span span,
                    enum diag_code code);
 
-// Report what another list has, as far as there is room.
+// Report what another list has, as far as there is room; warnings likewise.
 void diag_append(struct diag_list *d, const struct diag_list *more);
 
 // Return the first error, "E0601: a factor must be at least 1 ..."; NULL if there is

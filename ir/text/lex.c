@@ -5,6 +5,7 @@
 #include "ir/text/lex.h"
 
 #include "ir/base/foreign.h"
+#include "ir/base/silence.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,6 +24,7 @@ struct lexer {
     char open[LEX_DEEPEST + 1]; // the open brackets
     struct span open_at[LEX_DEEPEST + 1];
     int depth;
+    int print; // depth of the innermost open `print(`; 0: none
 };
 
 static const char *const reserved[] = {
@@ -166,6 +168,30 @@ static void lex_number(struct lexer *l)
         set_value(l, t, is_hex);
 }
 
+// Return whether the newest token but one is the word `print`, which a bracket
+// follows.
+static bool opens_print(const struct lexer *l)
+{
+    size_t n = l->out->n;
+    return n > 1 && l->out->at[n - 2].kind == TOKEN_NAME &&
+           strcmp(l->out->at[n - 2].text, "print") == 0;
+}
+
+// Read a text, up to the quote that ends it; one behind a backslash does not.
+static void lex_text(struct lexer *l)
+{
+    size_t from = l->at++;
+    while (peek(l, 0) && peek(l, 0) != '\n' && peek(l, 0) != '"')
+        l->at += peek(l, 0) == '\\' && peek(l, 1) > ' ' ? 2 : 1;
+    bool is_closed = peek(l, 0) == '"';
+    size_t n = l->at - from - 1;
+    l->at += is_closed;
+    struct token *t = push(l, TOKEN_TEXT, from);
+    t->text = str_intern(l->names, l->source->text + from + 1, n);
+    if (!is_closed)
+        diag_error(l->diags, t->span, D_text_unclosed);
+}
+
 // Remember an opening bracket; false if there are too many.
 static bool open_bracket(struct lexer *l, struct span span, char c)
 {
@@ -175,6 +201,7 @@ static bool open_bracket(struct lexer *l, struct span span, char c)
     }
     l->open_at[l->depth] = span;
     l->open[l->depth++] = c;
+    l->print = c == '(' && opens_print(l) ? l->depth : l->print;
     return true;
 }
 
@@ -183,6 +210,7 @@ static bool open_bracket(struct lexer *l, struct span span, char c)
 static void close_bracket(struct lexer *l, char c)
 {
     char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+    l->print = l->print == l->depth ? 0 : l->print;
     if (l->depth && l->open[l->depth - 1] == wanted)
         l->depth--;
     else if (c == '}') {
@@ -244,6 +272,15 @@ static bool lex_punct(struct lexer *l)
     return true;
 }
 
+// Step over a comment.
+static void lex_comment(struct lexer *l)
+{
+    size_t from = l->at;
+    while (l->at < l->source->size && peek(l, 0) != '\n')
+        l->at++;
+    silence_check(l->diags, l->source, from, l->at);
+}
+
 // Step over a comment of C, which is reported: ours end with the line.
 static void lex_block_comment(struct lexer *l)
 {
@@ -273,14 +310,15 @@ static bool lex_next(struct lexer *l)
     } else if (c == ' ' || c == '\t' || c == '\r') {
         l->at++;
     } else if (c == '/' && peek(l, 1) == '/') {
-        while (l->at < l->source->size && peek(l, 0) != '\n')
-            l->at++;
+        lex_comment(l);
     } else if (c == '/' && peek(l, 1) == '*') {
         lex_block_comment(l);
     } else if (isalpha(c) || c == '_') {
         lex_name(l);
     } else if (isdigit(c)) {
         lex_number(l);
+    } else if (c == '"' && l->print && l->print == l->depth) {
+        lex_text(l);
     } else {
         return lex_punct(l);
     }
@@ -310,7 +348,7 @@ bool lex_source(struct arena *a, struct str_table *names,
                 const struct source *source, struct diag_list *diags,
                 struct tokens *out)
 {
-    struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0};
+    struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0, 0};
     int errors = diags->errors;
     *out = (struct tokens){0};
     if (!check_text(source, diags))

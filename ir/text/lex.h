@@ -15,12 +15,13 @@ enum token_kind {
     TOKEN_INT,
     TOKEN_FLOAT,
     TOKEN_PUNCT, // an operator, a bracket, a comma ...
+    TOKEN_TEXT,  // "...", an argument of `print`: what is between the quotes
 };
 
 struct token {
     enum token_kind kind;
     struct span span;
-    const char *text; // interned: of names and punctuation
+    const char *text; // interned: of names, punctuation and texts
     uint64_t integer; // TOKEN_INT
     double number;    // TOKEN_FLOAT
 };

@@ -100,7 +100,7 @@ void parse_recover(struct parser *p);
 // After a statement: step over its end; report E0203 if it goes on.
 void parse_end_statement(struct parser *p);
 // Behind a statement that began at token number `first`: warn of a comment that was
-// meant to be a division, `a // 2` (E0219).
+// meant to be a division, `a // 2` (E0221).
 void parse_check_comment(struct parser *p, size_t first);
 // Return the span from token number `first` to the last token read.
 struct span parse_span(const struct parser *p, size_t first);

@@ -391,6 +391,9 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
         return parse_hinted(p, out, first);
     if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "matrix"))
         return parse_matrix(p, out, first);
+    if (parse_peek(p, 1)->kind == TOKEN_PUNCT &&
+        *parse_peek(p, 1)->text == '(' && parse_take(p, "print"))
+        return parse_print(p, out, first);
     if (parse_copy(p, out, &ok))
         return ok;
     if (parse_take(p, "for"))

@@ -23,6 +23,9 @@ bool parse_matrix(struct parser *p, struct ir_block *out, size_t first);
 // Parse the declaration of a tensor map behind the word `map`.
 bool parse_map(struct parser *p);
 
+// Parse a `print` behind its word, which is token `first`.
+bool parse_print(struct parser *p, struct ir_block *out, size_t first);
+
 // Parse a clause about the kernel's data or results, if that is what comes;
 // `*ok` becomes whether it was right.
 bool parse_terms(struct parser *p, bool *ok);

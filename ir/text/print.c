@@ -380,6 +380,17 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
     print_body(p, &l->body, indent);
 }
 
+// Append a `print`.
+static void print_print(struct printer *p, const struct ir_stmt *s)
+{
+    buf_printf(p->out, "print(\"%s\"", s->u.print.text);
+    for (uint32_t i = 0; i < s->u.print.n; i++) {
+        buf_text(p->out, ", ");
+        print_expr(p, s->u.print.values[i], 0, false);
+    }
+    buf_char(p->out, ')');
+}
+
 // Append one statement without its indentation and newline.
 static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
 {
@@ -398,6 +409,7 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_copy: print_copy(p, &s->u.copy); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
+    case STMT_print: print_print(p, s); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;
     case STMT_assign:
         buf_printf(p->out,

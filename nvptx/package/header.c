@@ -72,6 +72,18 @@ static void write_helpers(struct buf *out)
                helpers_text());
 }
 
+// What stands around launches, for profilers, unless the caller says.
+static const char marks[] =
+    "\n"
+    "/* Called around each launch with the kernel's symbol, to mark ranges for\n"
+    " * profilers, unless defined before. */\n"
+    "#ifndef INGOT_BEFORE_LAUNCH\n"
+    "#define INGOT_BEFORE_LAUNCH(symbol) ((void)0)\n"
+    "#endif\n"
+    "#ifndef INGOT_AFTER_LAUNCH\n"
+    "#define INGOT_AFTER_LAUNCH(symbol) ((void)0)\n"
+    "#endif\n\n";
+
 // Append the lines that begin the header, and those that refuse what a C file
 // cannot include beside it: another header has a function of its names.
 static void write_guard(struct arena *a, const struct plan *plan,
@@ -96,7 +108,7 @@ static void write_guard(struct arena *a, const struct plan *plan,
                    "--prefix\"\n#endif\n#define INGOT_LAUNCHES_%s\n",
                    name, name, name);
     }
-    buf_char(out, '\n');
+    buf_text(out, marks);
 }
 
 // Append the lines that end it: another header of this name is not taken for

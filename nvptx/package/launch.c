@@ -49,9 +49,11 @@ static void write_launch(struct writer *w, const struct plan_variant *variant,
             arena_printf(w->arena, "the grid of %s", launch->name));
     }
     buf_printf(w->out,
+               "            INGOT_BEFORE_LAUNCH(\"%s\");\n"
                "            status = ingot_launch(module, %u, stream, grid, "
-               "block, %lld,\n                                  parameters);\n",
-               entry, (long long)e->dynamic);
+               "block, %lld,\n                                  parameters);\n"
+               "            INGOT_AFTER_LAUNCH(\"%s\");\n",
+               launch->name, entry, (long long)e->dynamic, launch->name);
     buf_printf(w->out, is_last ? "            return status;\n        }\n"
                                : "            if (status)\n"
                                  "                return status;\n        }\n");

@@ -24,6 +24,8 @@ enum sched_value_kind {
     VALUE_key,   // a bare name
     VALUE_map,   // an index map
     VALUE_expr,  // of sizes, in a guard
+    VALUE_text,  // "..."
+    VALUE_form,  // what a stage computes with
 };
 
 // An index map: n variables, and m indices in terms of them.
@@ -44,9 +46,9 @@ struct sched_value {
     struct ir_buffer *buffer; // array
     enum space space;         // space
     enum axis axis;           // axis
-    const char *key;          // key
+    const char *key;          // key, text
     struct sched_map *map;    // map
-    struct ir_expr *expr;     // expr
+    struct ir_expr *expr;     // expr, form
     struct sched_values list; // list
 };
 
@@ -70,9 +72,10 @@ const char *sched_argument_text(char letter);
 struct sched_call {
     struct pass *pass;
     enum sched_prim prim;
-    struct span span;    // of the directive
-    bool is_independent; // the caller knows that no iterations of its loops
-                         // conflict: no dependence is looked for
+    struct span span;      // of the directive
+    bool is_independent;   // the caller knows that no iterations of its loops
+                           // conflict: no dependence is looked for
+    struct ir_expr *guard; // behind `when`; NULL: always
     struct sched_values args;    // lists are spread
     struct sched_values results; // what it made
 };

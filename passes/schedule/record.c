@@ -48,6 +48,14 @@ static const char *loop_text(const struct sched_call *c, struct ir_stmt *loop)
                : arena_printf(a, "%s.loops[%zu]", sched_name_of(stage), at);
 }
 
+// Return the text of a place in the source.
+static const char *written(struct arena *a, struct span span)
+{
+    return span.source ? arena_printf(a, "%.*s", (int)(span.to - span.from),
+                                      span.source->text + span.from)
+                       : "_";
+}
+
 // Return the text of an argument.
 static const char *argument(const struct sched_call *c,
                             const struct sched_value *v)
@@ -66,6 +74,8 @@ static const char *argument(const struct sched_call *c,
     case VALUE_axis: return axis_name(v->axis);
     case VALUE_space: return space_name(v->space);
     case VALUE_key: return v->key;
+    case VALUE_text: return arena_printf(a, "\"%s\"", v->key);
+    case VALUE_form: return written(a, v->span);
     default: return "_";
     }
 }
@@ -79,7 +89,9 @@ const char *sched_record_begin(const struct sched_call *c)
     vec_foreach(v, &c->args)
         text = arena_printf(c->pass->arena, "%s%s%s", text,
                             v == c->args.at ? "(" : ", ", argument(c, v));
-    return arena_printf(c->pass->arena, "%s)", text);
+    const char *when = c->guard ? written(c->pass->arena, c->guard->span) : "";
+    return arena_printf(c->pass->arena, "%s)%s%s", text,
+                        c->guard ? " when " : "", when);
 }
 
 // Return whether a name is taken.

@@ -132,6 +132,9 @@ static struct ir_buffer *pick_array(const struct caller *by,
     return NULL;
 }
 
+// A text with a fault: a `print` comes last, and others would run behind it.
+static const char refused_text[] = "{";
+
 // Return a random argument for a letter of a signature, in the kernel.
 static struct sched_value argument(const struct caller *by,
                                    const struct handles *h,
@@ -148,6 +151,9 @@ static struct sched_value argument(const struct caller *by,
     } else if (letter == 'a') {
         v.kind = VALUE_array;
         v.buffer = pick_array(by, h, c->prim);
+    } else if (letter == 'q') {
+        v.kind = VALUE_text;
+        v.key = refused_text;
     } else if (letter == 'm') {
         v.kind = VALUE_map;
         v.map = random_map(by, (uint32_t)below(by, 3) + 1);

@@ -51,6 +51,7 @@ struct build {
     struct toolchain tools;
     struct arena arena;
     struct VEC(const char *) files;
+    struct VEC(struct nvptx_path_map) maps; // --path-map
     struct built_kernels kernels;
     const char *folder;  // -o
     const char *depfile; // or NULL
@@ -79,7 +80,8 @@ enum {
     KEY_JSON,
     KEY_FATBINARY,
     KEY_CHECK,
-    KEY_JOBS
+    KEY_JOBS,
+    KEY_PATH_MAP
 };
 
 static const struct argp_option options[] = {
@@ -100,6 +102,10 @@ static const struct argp_option options[] = {
     {"check", KEY_CHECK, 0, 0,
      "run every kernel on the CPU at a few small sizes first, as `ingot check` "
      "does; a fault is an error",
+     0},
+    {"path-map", KEY_PATH_MAP, "OLD=NEW", 0,
+     "name sources below the folder OLD as below NEW in what --lineinfo "
+     "writes; the last one that fits counts",
      0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
     {0}};
@@ -152,6 +158,18 @@ static void check_options(struct build *b, struct argp_state *state)
         argp_error(state, "--arch none --ptx none leaves nothing to build");
 }
 
+// Add `OLD=NEW` to the path maps.
+static void add_path_map(struct build *b, const char *text,
+                         struct argp_state *state)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        argp_error(state, "--path-map needs OLD=NEW, not `%s`", text);
+    struct nvptx_path_map map = {
+        arena_copy(&b->arena, text, (size_t)(equals - text)), equals + 1};
+    vec_push(&b->arena, &b->maps, map);
+}
+
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
@@ -169,6 +187,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_CHECK: b->check = true; return 0;
     case KEY_JOBS: b->jobs = problem_count(arg, state); return 0;
     case KEY_JSON: b->results = json_array(); return 0;
+    case KEY_PATH_MAP: add_path_map(b, arg, state); return 0;
     case ARGP_KEY_ARG: vec_push(&b->arena, &b->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     case ARGP_KEY_END: check_options(b, state); return 0;
@@ -472,6 +491,8 @@ int command_build(int argc, char **argv)
     struct jobs jobs;
     jobs_start(&jobs, getenv("MAKEFLAGS"), b.jobs);
     b.compile.options.jobs = &jobs;
+    b.compile.options.path_maps = b.maps.at;
+    b.compile.options.n_path_maps = b.maps.n;
     for (size_t i = 0; i < b.files.n; i++) {
         int one = build_file(&b, b.files.at[i]);
         code = one > code ? one : code;

@@ -93,6 +93,7 @@ enum {
     CHECK_TRACES = 16,
     CHECK_DIAGS = 8,
     CHECK_TEXT = 1 << 16,
+    CHECK_PRINTED = 1 << 16,
     CHECK_POINTS = 1 << 16
 };
 
@@ -114,6 +115,9 @@ struct check_shared {
     size_t n_points;
     char text[CHECK_TEXT];
     size_t used;
+    char printed[CHECK_PRINTED]; // by the kernel, in the first run
+    size_t printed_at;           // the case of that run
+    bool is_printed_whole;
 };
 
 // One variant.
@@ -254,6 +258,13 @@ void check_set_trace(json_t *object, const struct check_variant *v,
 // Report what was found as diagnostics of the compilation.
 // Returns whether there are faults.
 bool check_tell(struct check *check);
+
+// Keep what the kernel has printed in a run, as far as there is room for whole lines,
+// and free it.
+void check_keep_printed(struct check_shared *s, struct buf *printed);
+// Append it, with a line in front that says at which sizes; nothing if there is none.
+void check_print_printed(const struct check *check,
+                         const struct check_variant *v, struct buf *out);
 
 // Return a copy of a text in shared memory; "" if there is no room.
 const char *check_share_text(struct check_shared *s, const char *text);

@@ -80,6 +80,7 @@ void check_print(const struct check *check, struct buf *out)
         const struct check_variant *v = &check->variants.at[i];
         const struct ir_kernel *k = v->variant->source;
         add(check, &t, v);
+        check_print_printed(check, v, out);
         if (i + 1 < check->variants.n && v[1].variant->source == k)
             continue;
         print_total(k->name, &t, out);
@@ -290,6 +291,8 @@ static json_t *variant_json(const struct check *check,
                         check_coverage_json(&check->c->arena, v));
     json_object_set_new(object, "findings", findings);
     set_int(object, "lost", s ? s->lost : 0);
+    if (s && *s->printed)
+        json_object_set_new(object, "printed", json_text(s->printed));
     if (check->request->has_costs)
         json_object_set_new(object, "costs",
                             accesses_json(&check->c->arena, v->variant->kernel,

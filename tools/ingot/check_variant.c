@@ -26,6 +26,7 @@ struct runner {
     struct simt_result *result;
     struct diag_list diags;
     struct arena arena;
+    struct buf printed; // by the kernel, in the first run
 };
 
 // ---- Shared memory --------------------------------------------------------
@@ -289,11 +290,15 @@ static bool run_choice(struct runner *r, const struct check_case *one,
     r->order.choice = choice;
     struct simt_run how = check_how(r->check, r->v->variant, one, &r->order);
     how.resident = check_resident(r->code, &r->order);
+    how.printed = r->out->runs ? NULL : &r->printed;
     struct eval_argument *got =
         problem_arguments(&r->arena, &one->problem, &r->diags);
     r->out->policy = policy;
     r->out->runs++;
-    if (!got || !simt_run(r->code, got, &how, r->result, &r->diags))
+    bool has_run = got && simt_run(r->code, got, &how, r->result, &r->diags);
+    if (how.printed)
+        check_keep_printed(r->out, how.printed);
+    if (!has_run)
         return false;
     add_counts(r, how.most_blocks);
     bool is_whole = !r->result->is_stopped;

@@ -138,6 +138,8 @@ enum {
     KEY_PRINT,
     KEY_SKIP,
     KEY_TIME,
+    KEY_NO_WARN,
+    KEY_WARN_AS_ERROR,
 };
 
 static const struct argp_option compile_entries_help[] = {
@@ -159,6 +161,12 @@ static const struct argp_option compile_entries_help[] = {
     {"print-after", KEY_PRINT, "PASSES", 0,
      "print the program after these passes, after \"schedule\" or \"all\"", 0},
     {"skip", KEY_SKIP, "PASSES", 0, "leave out optional passes", 0},
+    {"no-warn", KEY_NO_WARN, "CODES", 0,
+     "leave out these warnings, as the comment `// no-warn CODES` does for a "
+     "line",
+     0},
+    {"warn-as-error", KEY_WARN_AS_ERROR, "CODES", OPTION_ARG_OPTIONAL,
+     "make errors of these warnings, or of all", 0},
     {"time", KEY_TIME, 0, 0, "print the time of every phase and pass", 0},
     {0}};
 
@@ -246,6 +254,8 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
         check_skip(arg, state);
         o->passes.skip = arg;
         return 0;
+    case KEY_NO_WARN: cli_silence(&c->policy, arg, state); return 0;
+    case KEY_WARN_AS_ERROR: cli_warn_as_error(&c->policy, arg, state); return 0;
     case KEY_TIME: o->passes.times = &c->times; return 0;
     case 'O':
         if (strlen(arg) != 1 || arg[0] < '0' || arg[0] > '3')
@@ -365,6 +375,7 @@ const char *cli_hint(struct arena *a, const struct suggest *s)
 
 void cli_ask_instances(const struct cli_compile *c, struct compilation *to)
 {
+    to->diags.policy = &c->policy;
     vec_foreach_value(text, &c->instances)
         compile_ask_instance(to, text);
 }

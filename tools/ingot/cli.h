@@ -57,6 +57,7 @@ struct cli_compile {
     struct VEC(struct sched_setting) settings; // --set name=value
     struct VEC(const char *) schedules;        // --schedules: files
     struct VEC(const char *) instances;        // --instance: clauses
+    struct diag_policy policy;                 // --no-warn, --warn-as-error
     struct arena arena;                        // of the settings
     struct buf log;                            // what passes write
     struct phases times;                       // --time
@@ -86,7 +87,15 @@ void cli_progress(const char *text);
 // (ir/base/foreign.def), or nothing if nothing is near.
 const char *cli_hint(struct arena *a, const struct suggest *s);
 
-// Ask a compilation for the instances of --instance, before its files are added.
+// Take --no-warn with its list of codes, and --warn-as-error, whose list may be NULL:
+// all; what is no code ends the process.
+void cli_silence(struct diag_policy *policy, const char *list,
+                 struct argp_state *state);
+void cli_warn_as_error(struct diag_policy *policy, const char *list,
+                       struct argp_state *state);
+
+// Give a compilation what --no-warn and --warn-as-error say, and ask it for the
+// instances of --instance, before its files are added.
 void cli_ask_instances(const struct cli_compile *c, struct compilation *to);
 
 // Add the files of --schedules, behind the kernels.

@@ -19,8 +19,9 @@ bool definition_evaluate(const struct definition_request *request,
                          struct eval_argument *arguments,
                          struct diag_list *diags)
 {
-    struct eval_result r = ir_eval_watched(diags->arena, kernel, arguments,
-                                           request->steps, request->watch);
+    struct eval_result r =
+        ir_eval_printed(diags->arena, kernel, arguments, request->steps,
+                        request->watch, request->printed);
     switch (r.status) {
     case EVAL_DONE: return true;
     case EVAL_REFUSED:

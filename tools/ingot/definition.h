@@ -20,6 +20,7 @@ struct definition_request {
     enum definition_by by;
     uint64_t steps;           // most that the evaluator takes
     struct eval_watch *watch; // what the evaluator looks for, or NULL
+    struct buf *printed;      // what the kernel prints is appended; or NULL
 };
 
 // Return the kernel that says what the results of a kernel are: one that its

@@ -323,7 +323,7 @@ static void write_tokens(struct layout *l, struct nesting *n, struct line *line)
                    is_spaced(n, has_earlier ? t - 2 : NULL, t - 1, t)) {
             buf_char(out, ' ');
         }
-        buf_text(out, t->text);
+        buf_printf(out, t->kind == TOKEN_TEXT ? "\"%s\"" : "%s", t->text);
         follow(n, t, line->indent);
     }
 }

@@ -112,6 +112,23 @@ static int print_json(const struct call *call)
 
 // ---- The command ----------------------------------------------------------
 
+// Print how to profile each run.  Returns the exit code.
+static int print_ncu(struct call *call)
+{
+    int code = EXIT_DONE;
+    struct buf text = {0};
+    for (size_t i = 0; i < call->n; i++) {
+        struct run *r = &call->runs[i];
+        if (r->is_ready)
+            run_ncu(call->runs, i, &text);
+        code = worse(code, cli_report(&r->diags));
+    }
+    if (!cli_print(&text))
+        code = worse(code, EXIT_TOOL);
+    buf_free(&text);
+    return code;
+}
+
 // Run at all sizes, and tell of each run when it ends.  Returns the exit code.
 static int run_all(struct call *call)
 {
@@ -120,6 +137,8 @@ static int run_all(struct call *call)
     cli_progress(NULL);
     cli_print_log(&o->compile);
     int code = cli_report(&call->kernel.c->diags);
+    if (ok && o->is_ncu)
+        return worse(code, print_ncu(call));
     for (size_t i = 0; i < call->n && ok; i++) {
         struct run *r = &call->runs[i];
         if (r->is_ready)
@@ -146,6 +165,7 @@ int command_run(int argc, char **argv)
     run_kernel_close(&call.kernel);
     compile_end(&c);
     arena_reset(&options.problem.arena);
+    arena_reset(&options.arena);
     arena_reset(&options.targets.arena);
     cli_end(&options.compile);
     return code;

@@ -24,6 +24,9 @@ struct run_options {
     size_t sets;    // copies of the data; 0: as many as are useful
     int64_t memory; // most bytes to take, on the host and on the GPU
     bool is_jit, is_json, no_timing;
+    bool is_ncu;                    // print how to profile, run nothing
+    struct VEC(const char *) words; // of the command line
+    struct arena arena;             // theirs
 };
 
 // Read the command line; usage errors end the process.
@@ -67,6 +70,12 @@ bool run_make(struct run *r, struct run_kernel *on,
 // Run and compare; requires that the run and its kernel are ready.  The report
 // and `diags` say what came of it.
 void run_once(struct run *r);
+
+// Append the command line by which Nsight Compute profiles run number `at`, nothing if
+// it launches no block; those
+// in front of which have been chosen; requires what run_once does.  Returns false
+// after reporting.
+bool run_ncu(struct run *runs, size_t at, struct buf *out);
 
 // The steps of run_once, for those that keep a kernel on the GPU.  Those that return
 // false have reported.

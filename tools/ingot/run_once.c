@@ -155,9 +155,15 @@ static bool run_on_cpu(struct run *r)
     cli_progress("evaluating on the CPU");
     r->report.no_gpu = r->on->fault;
     r->got = problem_arguments(&r->on->c->arena, &r->problem, &r->diags);
-    return r->got &&
-           definition_evaluate(&r->on->options->problem.definition,
-                               r->dispatch.variant, r->got, &r->diags);
+    struct buf printed = {0};
+    struct definition_request request = r->on->options->problem.definition;
+    request.printed = &printed;
+    bool ok = r->got && definition_evaluate(&request, r->dispatch.variant,
+                                            r->got, &r->diags);
+    r->report.printed =
+        arena_printf(&r->on->c->arena, "%s", printed.n ? printed.data : "");
+    buf_free(&printed);
+    return ok;
 }
 
 // Copy the results of the first set.  Returns false after reporting.

@@ -17,6 +17,7 @@ enum {
     KEY_MEMORY,
     KEY_NO_TIMING,
     KEY_JSON,
+    KEY_NCU,
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
      "example (default: what is free)",
      0},
     {"no-timing", KEY_NO_TIMING, 0, 0, "run once, measure nothing", 0},
+    {"ncu", KEY_NCU, 0, 0,
+     "run nothing, print the command by which Nsight Compute profiles it", 0},
     {"driver", KEY_DRIVER, "PATH", 0, "the libcuda.so.1 to use", 0},
     {"json", KEY_JSON, 0, 0,
      "print the result as JSON; of several runs, a list", 0},
@@ -82,6 +85,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_MEMORY: o->memory = bytes_of(arg, state); return 0;
     case KEY_NO_TIMING: o->no_timing = true; return 0;
     case KEY_JSON: o->is_json = true; return 0;
+    case KEY_NCU: o->is_ncu = true; return 0;
     case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -107,5 +111,7 @@ const struct argp run_argp = {
 void run_parse(int argc, char **argv, struct run_options *out)
 {
     *out = (struct run_options){0};
+    for (int i = 1; i < argc; i++)
+        vec_push(&out->arena, &out->words, argv[i]);
     cli_parse(&run_argp, argc, argv, out);
 }

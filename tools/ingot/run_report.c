@@ -157,6 +157,8 @@ void run_report_print(const struct run_report *r, struct buf *out)
     if (!r->is_complete)
         return;
     print_launches(r, out);
+    if (r->printed && *r->printed)
+        buf_printf(out, "  printed:\n%s", r->printed);
     for (size_t i = 0; i < r->comparisons.n; i++)
         print_comparison(r, &r->comparisons.at[i], out);
     if (r->has_timing)
@@ -188,6 +190,8 @@ static json_t *place_json(const struct run_report *r)
     json_object_set_new(object, "kind", json_text(r->driver ? "gpu" : "cpu"));
     if (!r->driver) {
         json_object_set_new(object, "why", json_text(r->no_gpu));
+        if (r->printed && *r->printed)
+            json_object_set_new(object, "printed", json_text(r->printed));
         return object;
     }
     const struct ingot_load *load = &r->loaded->load;

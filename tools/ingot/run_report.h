@@ -17,6 +17,7 @@ struct run_report {
     const struct dispatch *dispatch;
     struct work work;
     const char *no_gpu;          // why the CPU evaluated it; NULL on a GPU
+    const char *printed;         // by the kernel, then; or NULL
     const struct driver *driver; // of the GPU, else NULL
     const struct loaded *loaded; // on the GPU, else NULL
     const char *reference;       // "eval", "host" or "none"

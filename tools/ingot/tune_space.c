@@ -39,6 +39,7 @@ static bool read_file(struct tune_problem *p, const char *path)
 static bool read_source(struct tune_problem *p)
 {
     const struct cli_compile *o = &p->options->compile;
+    p->c->diags.policy = &o->policy;
     bool ok = read_file(p, p->options->file);
     vec_foreach_value(path, &o->schedules)
         ok = ok && read_file(p, path);

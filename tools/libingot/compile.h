@@ -28,6 +28,8 @@ struct compile_options {
     const struct sched_setting *settings; // parameters of schedules
     size_t n_settings;
     bool line_info, fast_math; // see struct nvptx_options
+    const struct nvptx_path_map *path_maps;
+    size_t n_path_maps;
     unsigned opt_level;
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size;

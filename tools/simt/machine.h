@@ -242,6 +242,7 @@ struct machine {
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;
     struct trace *trace; // trace.h; NULL: none is asked for
+    struct buf *printed; // by the kernel; NULL: it is not wanted
 };
 
 // ---- access.c: called by the code

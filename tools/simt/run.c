@@ -197,6 +197,7 @@ static bool run_once(struct running *r, const struct simt_run *run,
 {
     begin(r->code, run, out);
     r->m->assumed = assumed;
+    r->m->printed = assumed ? NULL : run->printed;
     r->m->parameters = r->slots;
     r->n_slots = 0;
     search_begin(r->m, !run->choice && !assumed, run->choice);

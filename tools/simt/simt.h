@@ -85,6 +85,7 @@ struct simt_run {
     size_t choice;        // of the orders of atomics that the last run without
                           // one has shown, from 1: turned round; 0: none is
     struct simt_trace *trace; // to be filled, or NULL
+    struct buf *printed;      // what the kernel prints is appended; or NULL
 };
 
 // A place in the source; line 0: unknown, or none.

@@ -53,7 +53,7 @@ size_t sched_offer_loops(const struct sched_call *c,
 bool sched_is_newest(const struct sched_call *c, enum diag_code code)
 {
     const struct diag_list *d = c->pass->diags;
-    if (d->more)
+    if (d->is_dropped)
         return d->dropped.code == code;
     return d->all.n && d->all.at[d->all.n - 1].code == code;
 }

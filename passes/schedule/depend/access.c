@@ -231,6 +231,13 @@ static void walk_other(struct depend_nest *w, struct ir_stmt *s)
             note_scalar(w, s, own[i].buffer->name);
 }
 
+// Walk the values of a print.
+static void walk_print(struct depend_nest *w, struct ir_stmt *s)
+{
+    for (uint32_t i = 0; i < s->u.print.n; i++)
+        walk_expr(w, s->u.print.values[i]);
+}
+
 // Walk a statement.
 static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
 {
@@ -244,6 +251,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_assign: walk_assign(w, s); break;
     case STMT_store: walk_store(w, s); break;
     case STMT_eval: walk_expr(w, s->u.value); break;
+    case STMT_print: walk_print(w, s); break;
     case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
     default: walk_other(w, s);

@@ -129,6 +129,8 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'L': return kind == VALUE_list;
     case 'n': return kind == VALUE_list || kind == VALUE_loop;
     case 'm': return kind == VALUE_map;
+    case 'q': return kind == VALUE_text;
+    case 'e': return kind == VALUE_form;
     default: return kind == VALUE_key;
     }
 }
@@ -146,6 +148,8 @@ const char *sched_argument_text(char letter)
     case 'o': return "a memory: shared, local, global or constant";
     case 'L': return "a list";
     case 'n': return "a loop or a list of loops";
+    case 'q': return "a text in quotes";
+    case 'e': return "a value of the stage";
     case 'm': return "an index map, such as (i, j) -> (j, i)";
     default: return "a bare name";
     }
@@ -217,7 +221,10 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
         v.key = arg->name;
         char letter = letter_of(signature, out->n);
         bool is_name = arg->kind == SCHED_name;
-        if (letter == 'o' && is_name && space_find(arg->name, &v.space))
+        if (letter == 'e' && out->n && out->at[0].kind == VALUE_stage) {
+            if (!interp_form(in, out->at[0].stmt, arg, &v))
+                return false;
+        } else if (letter == 'o' && is_name && space_find(arg->name, &v.space))
             v.kind = VALUE_space;
         else if (letter == 'x' && is_name && !interp_get(in, arg->name) &&
                  find_bare_axis(arg->name, &v.axis))
@@ -286,6 +293,21 @@ bool interp_run(struct interp *in, struct sched_call *c, struct span span)
     return true;
 }
 
+// Evaluate the condition behind a call of `print`, which stands last.
+static bool eval_guard(struct interp *in, const struct sched_expr *x,
+                       struct sched_call *c)
+{
+    struct sched_value v;
+    if (in->prints && c->prim != PRIM_print)
+        return diag_error(in->pass->diags, x->span, D_print_last, x->name);
+    in->prints |= c->prim == PRIM_print;
+    if (!x->guard)
+        return true;
+    bool ok = interp_form(in, sched_arg(c, 0), x->guard, &v);
+    c->guard = ok ? v.expr : NULL;
+    return ok;
+}
+
 // Call a primitive.
 static bool call_prim(struct interp *in, const struct sched_expr *x,
                       enum sched_prim prim, struct sched_value *out)
@@ -295,7 +317,8 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     if (in->keeps)
         return diag_error(in->pass->diags, x->span, D_rule_changes, x->name);
     if (!eval_spread(in, x, signature, &c.args) ||
-        !check_args(in, x, signature, &c.args) || !interp_run(in, &c, x->span))
+        !check_args(in, x, signature, &c.args) || !eval_guard(in, x, &c) ||
+        !interp_run(in, &c, x->span))
         return false;
     *out = (struct sched_value){.span = x->span, .list = c.results};
     if (c.results.n == 1)

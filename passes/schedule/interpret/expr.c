@@ -21,6 +21,8 @@ const char *interp_kind(enum sched_value_kind kind)
     case VALUE_key: return "a name";
     case VALUE_map: return "an index map";
     case VALUE_expr: return "a size";
+    case VALUE_text: return "a text";
+    case VALUE_form: return "a value of a stage";
     }
     return "";
 }
@@ -211,6 +213,9 @@ static bool eval_index(struct interp *in, const struct sched_expr *x,
 {
     struct sched_value list;
     int64_t index;
+    if (x->args.n > 2)
+        return diag_error(in->pass->diags, x->span, D_schedule_not_list,
+                          "several indices", "a list");
     if (!eval_base(in, x, &list) ||
         !interp_int(in, x->args.at[1], "an index", &index))
         return false;
@@ -266,6 +271,13 @@ static bool eval_expr(struct interp *in, const struct sched_expr *x,
     case SCHED_int:
         out->kind = VALUE_int;
         out->number = x->value;
+        return true;
+    case SCHED_float:
+        return diag_error(in->pass->diags, x->span, D_schedule_not_integer,
+                          "a number", "a fraction");
+    case SCHED_text:
+        out->kind = VALUE_text;
+        out->key = x->name;
         return true;
     case SCHED_any: out->kind = VALUE_any; return true;
     case SCHED_name: return interp_name(in, x, out);

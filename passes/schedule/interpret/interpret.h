@@ -57,6 +57,7 @@ struct interp {
     struct sched_contracts contracts;
     bool quiet;                         // no warnings
     bool keeps;                         // no primitive may run
+    bool prints;                        // a `print` has run
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
@@ -94,6 +95,9 @@ bool interp_same_word(struct interp *in, const struct sched_expr *x,
 // Evaluate `(names) -> (indices)`.
 bool interp_map(struct interp *in, const struct sched_expr *x,
                 struct sched_value *out);
+// Turn an expression into one of what a stage computes with.
+bool interp_form(struct interp *in, struct ir_stmt *stage,
+                 const struct sched_expr *x, struct sched_value *out);
 // Run a primitive that was written at a place, and check and note what it made.
 bool interp_run(struct interp *in, struct sched_call *c, struct span span);
 // Put in the place of a list of several loops the one that it stands for: that
