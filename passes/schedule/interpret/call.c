@@ -129,6 +129,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'L': return kind == VALUE_list;
     case 'n': return kind == VALUE_list || kind == VALUE_loop;
     case 'm': return kind == VALUE_map;
+    case 'g': return kind == VALUE_expr;
     default: return kind == VALUE_key;
     }
 }
@@ -147,6 +148,7 @@ const char *sched_argument_text(char letter)
     case 'L': return "a list";
     case 'n': return "a loop or a list of loops";
     case 'm': return "an index map, such as (i, j) -> (j, i)";
+    case 'g': return "a condition on sizes, as behind `when`";
     default: return "a bare name";
     }
 }
@@ -279,11 +281,24 @@ static bool run_checked(struct sched_call *c)
 
 bool interp_run(struct interp *in, struct sched_call *c, struct span span)
 {
-    if (!run_checked(c) || !interp_check_size(in, c))
+    c->is_independent = interp_proven_call(in, c);
+    if (!run_checked(c) || (!in->is_last && !interp_check_size(in, c)))
         return false;
+    interp_proven_after(in, c);
     note_consumed(in, c);
-    interp_origins_note(in, span);
+    if (!in->is_last)
+        interp_origins_note(in, span);
     return true;
+}
+
+// Return the place of a directive: in a rule that no text names, of the statement
+// that it is about.
+static struct span place_of(const struct interp *in, const struct sched_call *c)
+{
+    vec_foreach(v, &c->args)
+        if (in->is_last && v->stmt)
+            return v->stmt->span;
+    return c->span;
 }
 
 // Call a primitive.
@@ -295,7 +310,10 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     if (in->keeps)
         return diag_error(in->pass->diags, x->span, D_rule_changes, x->name);
     if (!eval_spread(in, x, signature, &c.args) ||
-        !check_args(in, x, signature, &c.args) || !interp_run(in, &c, x->span))
+        !check_args(in, x, signature, &c.args))
+        return false;
+    c.span = place_of(in, &c);
+    if (!interp_run(in, &c, x->span))
         return false;
     *out = (struct sched_value){.span = x->span, .list = c.results};
     if (c.results.n == 1)
@@ -333,6 +351,15 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
     return !fault;
 }
 
+// Evaluate a condition as one behind `when`.
+static bool size_of(struct interp *in, const struct sched_expr *x,
+                    struct sched_value *out)
+{
+    *out = (struct sched_value){.kind = VALUE_expr, .span = x->span};
+    out->expr = interp_guard(in, x);
+    return out->expr != NULL;
+}
+
 // Call a look-up, or another function on values.
 static bool call_look(struct interp *in, const struct sched_expr *x,
                       const struct interp_function *f, struct sched_value *out)
@@ -340,7 +367,8 @@ static bool call_look(struct interp *in, const struct sched_expr *x,
     struct sched_values args = {0};
     for (size_t i = 0; i < x->args.n; i++) {
         struct sched_value v;
-        if (!interp_expr(in, x->args.at[i], &v))
+        bool is_size = letter_of(f->arguments, i) == 'g';
+        if (!(is_size ? size_of : interp_expr)(in, x->args.at[i], &v))
             return false;
         vec_push(in->pass->scratch, &args, v);
     }
@@ -407,7 +435,8 @@ static bool call_def(struct interp *in, const struct sched_expr *x,
     int errors = in->pass->diags->errors;
     bool ok = interp_block(in, &def->body);
     in->frame = caller;
-    if (!ok && in->pass->diags->errors > errors && x->span.source)
+    if (!ok && in->pass->diags->errors > errors && x->span.source &&
+        !in->is_last)
         diag_note(in->pass->diags, x->span, "called from here");
     *out = frame.result;
     out->span = x->span;
