@@ -21,7 +21,6 @@ struct pass_target {
 
 struct pass_reading; // of the runner
 struct sched_record; // of passes/schedule/record.h
-struct sched_shape;  // of passes/schedule/schedule.h
 
 // What a pass works on.
 struct pass {
@@ -34,9 +33,8 @@ struct pass {
     size_t n_targets;
     struct proof **proof; // where `proofs` leaves its result; NULL: nobody asks
     bool is_bounded;      // a kernel with the same statements passed `bounds`
-    struct sched_record *record; // of primitives that run; NULL: nobody asks
-    const struct sched_shape *shape; // of default schedules; NULL: they choose
-    struct pass_reading *reading;    // of checks after the passes of one run
+    struct sched_record *record;  // of primitives that run; NULL: nobody asks
+    struct pass_reading *reading; // of checks after the passes of one run
     size_t *asked; // how often isl was asked of iterations; NULL: nobody counts
 };
 

@@ -242,7 +242,7 @@ bool sched_check_working_copy(const struct sched_call *c, size_t i,
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order);
 
-// Bind every outermost nest that has no bound loop; see schedule_default.
-bool sched_complete(struct pass *p, bool long_rows);
+// Return whether compute_inline would take a stage; nothing is reported.
+bool sched_can_inline(struct pass *p, struct ir_stmt *stage);
 
 #endif

@@ -35,24 +35,18 @@ struct sched_expr *schedule_match(struct pass *p,
                                   const struct sched_program *program,
                                   const struct sched_item *rule);
 
-// How a default schedule spreads elements that nothing reduces; 0: as it chooses.
-struct sched_shape {
-    int64_t threads; // of a block
-    int64_t lanes;   // neighbours of a thread: 1, or as it chooses
-    int64_t each; // elements of a thread, a block's width apart, without lanes
-};
+// What a kernel without a schedule gets where no other rule is for it: a case of
+// the library's rule `default`, the first of `program` and its fallbacks that
+// is no one's own.  Settings are for the case.  `long_rows`: the first case,
+// for which rows of unknown length are long, with a guard that says so; else the
+// second one.  Returns false after errors.
+bool schedule_default(struct pass *p, const struct sched_program *program,
+                      const struct sched_settings *settings, bool long_rows);
 
-// What a kernel without a schedule and a rule gets: intermediate stages are inlined
-// where that is cheap, then every nest is bound.  A kernel that has a loop
-// bound by hand is left alone.  Rows of unknown length that are reduced count
-// as long, with a guard that says so, or as short.  Returns false after
-// errors.
-bool schedule_default(struct pass *p, bool long_rows);
-
-// Bind the loops of each outermost nest that has no bound loop yet, so that
-// every statement of the kernel is part of a grid.  To be called after
-// schedule_apply as well: a schedule may leave stages out.
+// Bind the loops of each outermost nest that has no bound loop yet, by the library's
+// rule `rest`, so that every statement of the kernel is part of a grid.  To be
+// called after schedule_apply: a schedule may leave stages out.
 // Returns false after errors.
-bool schedule_complete(struct pass *p);
+bool schedule_complete(struct pass *p, const struct sched_program *program);
 
 #endif

@@ -322,10 +322,11 @@ static struct ir_kernel *scheduled(struct file *f,
 {
     struct ir_kernel *k = ir_copy_kernel(&f->arena, kernel);
     struct pass p = pass_for(f, k);
-    bool good = schedule ? schedule_apply(&p, &f->program.schedules, schedule,
-                                          NULL, 0, NULL) &&
-                               schedule_complete(&p)
-                         : schedule_default(&p, true);
+    bool good = schedule
+                    ? schedule_apply(&p, &f->program.schedules, schedule, NULL,
+                                     0, NULL) &&
+                          schedule_complete(&p, &f->program.schedules)
+                    : schedule_default(&p, &f->program.schedules, NULL, true);
     if (!good)
         fail_msg("%s: %s", f->source.name, errors(f));
     return k;

@@ -252,9 +252,11 @@ static void run_round(struct rounds *r, const struct round *round)
     }
     w->s.random = round->rest;
     subject_check(&w->s, kernel, p.kernel);
-    bool bound = schedule_verify(&p, &item) &&
-                 (subject_below(&w->s, 4) ? schedule_complete(&p)
-                                          : schedule_default(&p, true));
+    bool bound =
+        schedule_verify(&p, &item) &&
+        (subject_below(&w->s, 4)
+             ? schedule_complete(&p, &w->s.program.schedules)
+             : schedule_default(&p, &w->s.program.schedules, NULL, true));
     if (bound) {
         w->rounds.counts[COUNT_BOUND]++;
         subject_check(&w->s, kernel, p.kernel);

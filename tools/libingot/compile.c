@@ -134,11 +134,11 @@ static bool add_default(struct compilation *c, const struct compile_options *o,
 {
     struct pass p = add_copy(c, o, source, choice);
     p.record = add_record(c, o);
-    bool ok = schedule_default(&p, true);
+    bool ok = schedule_default(&p, &c->program.schedules, NULL, true);
     if (ok && p.kernel->guard.n > source->guard.n) {
         p = add_copy(c, o, source, choice);
         p.record = add_record(c, o);
-        ok = schedule_default(&p, false);
+        ok = schedule_default(&p, &c->program.schedules, NULL, false);
     }
     arena_clear(&c->scratch);
     return ok;
@@ -157,7 +157,7 @@ static bool add_scheduled(struct compilation *c,
     bool ok =
         schedule_apply(&p, &c->program.schedules, choice->item,
                        choice->settings.at, choice->settings.n, outcome) &&
-        schedule_complete(&p);
+        schedule_complete(&p, &c->program.schedules);
     c->variants.at[c->variants.n - 1].outcome = outcome;
     arena_clear(&c->scratch);
     return ok;
@@ -311,10 +311,9 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
     double began = phases_now();
-    if (!o->no_schedule) {
-        add_library(c);
+    add_library(c);
+    if (!o->no_schedule)
         sched_expand_rules(&c->arena, &c->program.schedules, &c->diags);
-    }
     sched_check_kernels(&c->program.schedules,
                         (const struct ir_kernel *const *)c->program.kernels.at,
                         c->program.kernels.n, &c->diags);

@@ -35,7 +35,7 @@ struct planned *plan_apply(struct compilation *c,
     one->outcome = arena_new(&c->arena, struct sched_outcome);
     bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
                              settings->n, one->outcome) &&
-              schedule_complete(&p);
+              schedule_complete(&p, &c->program.schedules);
     return ok ? one : NULL;
 }
 

@@ -16,13 +16,12 @@
 
 #include <string.h>
 
-// All shapes are a number of threads and a way to share elements.
+// All shapes are a number of threads and a way to share elements: as many neighbours,
+// or as many a block's width apart; 0: as the rule chooses.
 static const int64_t threads[] = {0, 128, 256, 512, 64, 1024};
-static const struct sched_shape ways[] = {{0},
-                                          {.lanes = 1, .each = 1},
-                                          {.lanes = 1, .each = 2},
-                                          {.lanes = 1, .each = 4},
-                                          {.lanes = 1, .each = 8}};
+static const struct way {
+    int64_t lanes, each;
+} ways[] = {{0, 0}, {1, 1}, {1, 2}, {1, 4}, {1, 8}};
 
 enum {
     THREADS_N = sizeof threads / sizeof *threads,
@@ -40,8 +39,8 @@ struct defaults {
 };
 
 // Return the text of the default schedule in a shape; NULL if it runs nothing.
-static const char *text_of(struct defaults *d, const struct sched_shape *shape,
-                           bool long_rows)
+static const char *text_of(struct defaults *d,
+                           const struct sched_settings *shape, bool long_rows)
 {
     struct compilation *c = d->c;
     struct diag_list quiet = {.arena = &c->scratch, .is_brief = true};
@@ -53,10 +52,10 @@ static const char *text_of(struct defaults *d, const struct sched_shape *shape,
                      .names = &c->names,
                      .diags = &quiet,
                      .record = &record,
-                     .shape = shape,
                      .asked = &c->asked};
     p.kernel->fast_math |= d->o->fast_math;
-    if (!schedule_default(&p, long_rows) || !record.directives.n)
+    if (!schedule_default(&p, &c->program.schedules, shape, long_rows) ||
+        !record.directives.n)
         return NULL;
     buf_printf(&text, "schedule %s {\n", d->kernel->name);
     sched_record_print(&record, &text);
@@ -86,7 +85,7 @@ static struct sched_expr *call_of(struct defaults *d)
 }
 
 // Add the default schedule in a shape, unless it is as another one.
-static void add(struct defaults *d, const struct sched_shape *shape,
+static void add(struct defaults *d, const struct sched_settings *shape,
                 bool long_rows)
 {
     struct diag_list quiet = {.arena = &d->c->arena, .is_brief = true};
@@ -112,8 +111,12 @@ void plan_defaults(struct compilation *c, const struct compile_options *o,
         (struct sched_name){str_name(&c->names, "default"), kernel->span};
     for (size_t t = 0; t < THREADS_N; t++)
         for (size_t w = 0; w < WAYS_N; w++) {
-            struct sched_shape shape = ways[w];
-            shape.threads = threads[t];
+            struct sched_setting own[] = {
+                {.name = "threads"}, {.name = "lanes"}, {.name = "each"}};
+            struct sched_settings shape = {own, 3, 3};
+            own[0].value = threads[t];
+            own[1].value = ways[w].lanes;
+            own[2].value = ways[w].each;
             add(&d, &shape, true);
             add(&d, &shape, false);
         }

@@ -1,49 +1,46 @@
-// The schedule of a kernel that has none.
+// The last rule: what a kernel gets that no schedule and no other rule is for, and
+// what a schedule leaves.
 //
-// Intermediate arrays that no reduction computes are inlined where that costs
-// little, so that they need neither memory nor a grid; then every nest that
-// is left is bound.
+//   for i { for j { C[i, j] = A[i, j] } }
+//     =>
+//   for i_j_fused_0 @block.x { for i_j_fused_1 in 0..256 @thread.x {
+//     for i_j_fused_2 in 0..4 @vector { ... } } }
+//
+// The library says how, in the rules `default` and `rest`.  Here is what text cannot
+// do: to put statements that depend on one another into one nest.
 
 #include "passes/schedule/schedule.h"
 
-#include "ir/stage.h"
-#include "passes/schedule/prim.h"
+#include "passes/schedule/default/nests.h"
+#include "passes/schedule/interpret/interpret.h"
 
-enum { INLINE_MOST = 512 }; // operations that inlining may add
-
-// Return whether inlining a stage adds little.
-static bool is_cheap(struct pass *p, struct ir_stage *stage)
+// Return what the library makes of nests that are left: the first case of a rule
+// counts rows of unknown length as long.
+static bool run(struct pass *p, const struct sched_program *program,
+                const char *rule, const struct sched_settings *settings,
+                bool long_rows)
 {
-    int64_t uses = 0, operations = 0;
-    const struct ir_stmt *last =
-        stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-    if (!last || last->kind != STMT_store)
-        return false;
-    ir_foreach_expr_in(x, &p->kernel->body)
-        uses += x->op == OP_load && x->u.buffer == last->u.store.buffer;
-    ir_foreach_expr_in(x, &stage->body)
-        operations++;
-    return operations * uses <= INLINE_MOST;
+    const struct sched_settings none = {0};
+    return interp_last(p, program, rule, long_rows ? 0 : 1,
+                       settings ? settings : &none);
 }
 
-// Inline a stage if that can be done; errors are no errors here.
-static void try_inline(struct pass *p, struct ir_stmt *stage)
+// Bind the nests that are left, as one if they depend on one another.
+static bool complete(struct pass *p, const struct sched_program *program,
+                     const struct sched_settings *settings, bool long_rows)
 {
-    struct diag_list ignored = {.arena = p->scratch};
-    struct pass quiet = *p;
-    struct sched_call c = {.pass = &quiet, .prim = PRIM_compute_inline};
-    struct sched_value v = {.kind = VALUE_stage, .stmt = stage};
-    quiet.diags = &ignored;
-    vec_push(p->scratch, &c.args, v);
-    sched_run(&c);
+    nests_join(p);
+    return !nests_left(p).n || run(p, program, "rest", settings, long_rows);
 }
 
-bool schedule_default(struct pass *p, bool long_rows)
+bool schedule_default(struct pass *p, const struct sched_program *program,
+                      const struct sched_settings *settings, bool long_rows)
 {
-    bool is_bound = sched_is_bound(&p->kernel->body);
-    struct ir_block stages = ir_stages_of(p->scratch, &p->kernel->body);
-    for (size_t i = 0; i < stages.n && !is_bound; i++)
-        if (is_cheap(p, &stages.at[i]->u.stage))
-            try_inline(p, stages.at[i]);
-    return sched_complete(p, long_rows);
+    return run(p, program, "default", settings, long_rows) &&
+           complete(p, program, settings, long_rows);
+}
+
+bool schedule_complete(struct pass *p, const struct sched_program *program)
+{
+    return complete(p, program, NULL, false);
 }

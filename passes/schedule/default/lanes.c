@@ -1,5 +1,4 @@
-// The vector width of the default schedule: how many consecutive elements a
-// thread takes at once.
+// How many consecutive elements of a nest a thread can take at once.
 //
 //   for i { for j { stage C { C[i, j] = A[i, j] + b[j] } } }   4 of f32
 //
@@ -118,7 +117,9 @@ static bool is_run(const struct contiguity *c)
            (!c->has_rows && is_alone(c));
 }
 
-int64_t lanes_choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
+// Return the elements of 16 bytes that a thread can take over all loops of a
+// stage; 1 for no vector.
+static int64_t choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
 {
     struct ir_stage *stage = &loops[n - 1]->u.loop.body.at[0]->u.stage;
     struct ir_stmt *store = stage->body.at[0];
@@ -137,4 +138,17 @@ int64_t lanes_choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
     ir_foreach_expr(x, store->u.store.value)
         check_node(&c, x);
     return c.broken || c.lanes < 2 || !is_run(&c) ? 1 : c.lanes;
+}
+
+int64_t lanes_allowed(struct pass *p, struct ir_stmt *const *loops, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_block *body = &loops[i]->u.loop.body;
+        if (body->n != 1 || (i + 1 < n && body->at[0] != loops[i + 1]))
+            return 0;
+    }
+    const struct ir_stmt *inner = n ? loops[n - 1]->u.loop.body.at[0] : NULL;
+    bool is_flat =
+        inner && inner->kind == STMT_stage && !inner->u.stage.has_init;
+    return is_flat ? choose(p, loops, n) : 0;
 }

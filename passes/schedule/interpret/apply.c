@@ -225,6 +225,51 @@ bool schedule_excludes(const struct ir_kernel *kernel,
            guard->op == OP_const && !guard->u.i;
 }
 
+// Run what stands behind the knobs of a schedule.
+static bool run_body(struct interp *in, const struct sched_item *schedule,
+                     size_t tunes)
+{
+    struct sched_block rest = {schedule->body.at + tunes,
+                               schedule->body.n - tunes,
+                               schedule->body.n - tunes};
+    return interp_block(in, &rest);
+}
+
+// Return the call of a rule without arguments.
+static struct sched_expr *call_of(struct pass *p, const char *rule)
+{
+    struct sched_expr *by = arena_new(p->scratch, struct sched_expr);
+    by->kind = SCHED_call;
+    by->name = rule;
+    by->span = p->kernel->span;
+    return by;
+}
+
+bool interp_last(struct pass *p, const struct sched_program *program,
+                 const char *rule, size_t which,
+                 const struct sched_settings *settings)
+{
+    const char *name = str_name(p->names, rule);
+    struct sched_item schedule = {.name = {name, p->kernel->span},
+                                  .by = call_of(p, name)};
+    struct sched_frame outer, inner;
+    struct sched_items cases = {0};
+    struct ir_expr *guard;
+    size_t tunes;
+    while (program->fallback)
+        program = program->fallback;
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .settings = settings->at,
+                        .n_settings = settings->n,
+                        .is_last = true};
+    sched_add_cases(p->scratch, &schedule,
+                    sched_find_item(&program->rules, name), &cases);
+    return open_frame(&in, cases.at[which], &outer, &inner) &&
+           run_header(&in, &tunes, &guard) &&
+           run_body(&in, cases.at[which], tunes);
+}
+
 bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
                     const struct sched_setting *settings, size_t n,
@@ -241,11 +286,8 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
         return false;
     if (guard)
         vec_push(p->arena, &p->kernel->guard, guard);
-    struct sched_block rest = {schedule->body.at + tunes,
-                               schedule->body.n - tunes,
-                               schedule->body.n - tunes};
     interp_origins_begin(&in);
-    bool ok = interp_block(&in, &rest) && interp_knobs_end(&in) &&
+    bool ok = run_body(&in, schedule, tunes) && interp_knobs_end(&in) &&
               schedule_verify(p, schedule);
     if (outcome)
         *outcome = (struct sched_outcome){in.knobs, in.contracts};

@@ -131,6 +131,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'm': return kind == VALUE_map;
     case 'q': return kind == VALUE_text;
     case 'e': return kind == VALUE_form;
+    case 'g': return kind == VALUE_expr;
     default: return kind == VALUE_key;
     }
 }
@@ -151,6 +152,7 @@ const char *sched_argument_text(char letter)
     case 'q': return "a text in quotes";
     case 'e': return "a value of the stage";
     case 'm': return "an index map, such as (i, j) -> (j, i)";
+    case 'g': return "a condition on sizes, as behind `when`";
     default: return "a bare name";
     }
 }
@@ -286,10 +288,13 @@ static bool run_checked(struct sched_call *c)
 
 bool interp_run(struct interp *in, struct sched_call *c, struct span span)
 {
-    if (!run_checked(c) || !interp_check_size(in, c))
+    c->is_independent = interp_proven_call(in, c);
+    if (!run_checked(c) || (!in->is_last && !interp_check_size(in, c)))
         return false;
+    interp_proven_after(in, c);
     note_consumed(in, c);
-    interp_origins_note(in, span);
+    if (!in->is_last)
+        interp_origins_note(in, span);
     return true;
 }
 
@@ -308,6 +313,16 @@ static bool eval_guard(struct interp *in, const struct sched_expr *x,
     return ok;
 }
 
+// Return the place of a directive: in a rule that no text names, of the statement
+// that it is about.
+static struct span place_of(const struct interp *in, const struct sched_call *c)
+{
+    vec_foreach(v, &c->args)
+        if (in->is_last && v->stmt)
+            return v->stmt->span;
+    return c->span;
+}
+
 // Call a primitive.
 static bool call_prim(struct interp *in, const struct sched_expr *x,
                       enum sched_prim prim, struct sched_value *out)
@@ -317,8 +332,10 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     if (in->keeps)
         return diag_error(in->pass->diags, x->span, D_rule_changes, x->name);
     if (!eval_spread(in, x, signature, &c.args) ||
-        !check_args(in, x, signature, &c.args) || !eval_guard(in, x, &c) ||
-        !interp_run(in, &c, x->span))
+        !check_args(in, x, signature, &c.args) || !eval_guard(in, x, &c))
+        return false;
+    c.span = place_of(in, &c);
+    if (!interp_run(in, &c, x->span))
         return false;
     *out = (struct sched_value){.span = x->span, .list = c.results};
     if (c.results.n == 1)
@@ -356,6 +373,15 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
     return !fault;
 }
 
+// Evaluate a condition as one behind `when`.
+static bool size_of(struct interp *in, const struct sched_expr *x,
+                    struct sched_value *out)
+{
+    *out = (struct sched_value){.kind = VALUE_expr, .span = x->span};
+    out->expr = interp_guard(in, x);
+    return out->expr != NULL;
+}
+
 // Call a look-up, or another function on values.
 static bool call_look(struct interp *in, const struct sched_expr *x,
                       const struct interp_function *f, struct sched_value *out)
@@ -363,7 +389,8 @@ static bool call_look(struct interp *in, const struct sched_expr *x,
     struct sched_values args = {0};
     for (size_t i = 0; i < x->args.n; i++) {
         struct sched_value v;
-        if (!interp_expr(in, x->args.at[i], &v))
+        bool is_size = letter_of(f->arguments, i) == 'g';
+        if (!(is_size ? size_of : interp_expr)(in, x->args.at[i], &v))
             return false;
         vec_push(in->pass->scratch, &args, v);
     }
@@ -430,7 +457,8 @@ static bool call_def(struct interp *in, const struct sched_expr *x,
     int errors = in->pass->diags->errors;
     bool ok = interp_block(in, &def->body);
     in->frame = caller;
-    if (!ok && in->pass->diags->errors > errors && x->span.source)
+    if (!ok && in->pass->diags->errors > errors && x->span.source &&
+        !in->is_last)
         diag_note(in->pass->diags, x->span, "called from here");
     *out = frame.result;
     out->span = x->span;

@@ -58,11 +58,13 @@ struct interp {
     bool quiet;                         // no warnings
     bool keeps;                         // no primitive may run
     bool prints;                        // a `print` has run
+    bool is_last;                       // a rule that no text names
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
     struct VEC(struct sched_nest) nests;
-    struct map written; // the kernel's own statements -> as they were
+    struct ir_block proven; // loops that are known to be independent
+    struct map written;     // the kernel's own statements -> as they were
 };
 
 // Each of these returns false after an error.
@@ -151,6 +153,48 @@ struct interp_function {
                 struct sched_value *out);
 };
 const struct interp_function *interp_functions(size_t *n);
+
+// Run case `which` of a rule of the library, the last one that `program` falls
+// back to, on a kernel that has no schedule by name or whose schedule has run: errors
+// are at the kernel's statements, and what is made has no directive.
+bool interp_last(struct pass *p, const struct sched_program *program,
+                 const char *rule, size_t which,
+                 const struct sched_settings *settings);
+
+// Remember that loops are independent; return whether that answers for a call;
+// note what a call that was run has made of them.
+void interp_proven_add(struct interp *in, const struct ir_block *loops);
+bool interp_proven_call(const struct interp *in, const struct sched_call *c);
+void interp_proven_after(struct interp *in, const struct sched_call *c);
+
+// Set `out` to the loops that a loop or a list of loops is; `name` is that of the
+// function in the error.
+bool interp_loops_of(struct interp *in, const struct sched_value *v,
+                     const char *name, struct sched_values *out);
+
+// Add a condition to the guard of the schedule.
+bool interp_require(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
+
+// What is asked before a nest is spread: see functions.def.
+bool look_nests(struct interp *in, const struct sched_values *args,
+                struct sched_value *out);
+bool look_only_stage(struct interp *in, const struct sched_values *args,
+                     struct sched_value *out);
+bool look_inner_loops(struct interp *in, const struct sched_values *args,
+                      struct sched_value *out);
+bool look_is_bound(struct interp *in, const struct sched_values *args,
+                   struct sched_value *out);
+bool look_independent_loops(struct interp *in, const struct sched_values *args,
+                            struct sched_value *out);
+bool look_vector_lanes(struct interp *in, const struct sched_values *args,
+                       struct sched_value *out);
+bool look_can_share(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
+bool look_reads_along(struct interp *in, const struct sched_values *args,
+                      struct sched_value *out);
+bool look_inline_cost(struct interp *in, const struct sched_values *args,
+                      struct sched_value *out);
 
 // Set `out` to whether a stage adds up the products of two elements.
 bool look_is_product(struct interp *in, const struct sched_values *args,

@@ -1,6 +1,7 @@
 // Look-ups and lists: functions of schedules that change nothing.
 
 #include "ir/accesses.h"
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/stage.h"
 #include "ir/type.h"
@@ -39,19 +40,59 @@ static bool look_reductions(struct interp *in, const struct sched_values *args,
     return true;
 }
 
-// Set `out` to the number of a loop's iterations: the second argument, if there
-// is one, where that is not a constant.
+bool interp_loops_of(struct interp *in, const struct sched_value *v,
+                     const char *name, struct sched_values *out)
+{
+    *out = v->list;
+    if (v->kind != VALUE_list) {
+        *out = (struct sched_values){0};
+        vec_push(in->pass->scratch, out, *v);
+    }
+    vec_foreach(loop, out) {
+        if (loop->kind != VALUE_loop)
+            return diag_error(in->pass->diags, v->span,
+                              D_schedule_argument_kind, 1LL, name, "loops",
+                              interp_kind(loop->kind));
+        if (!interp_check_alive(in, loop, v->span))
+            return false;
+    }
+    return true;
+}
+
+// Return whether the number of iterations of loops together is a constant.
+static bool count(struct interp *in, const struct sched_values *loops,
+                  int64_t *out)
+{
+    int64_t one;
+    *out = 1;
+    vec_foreach(v, loops)
+        if (!ir_int_value(ir_for_extent(in->pass->scratch, &v->stmt->u.loop),
+                          &one) ||
+            !num_mul(*out, one, out))
+            return false;
+    return true;
+}
+
+// Set `out` to how many iterations loops have together: the second argument, if
+// there is one, where that is not a constant.
 static bool look_extent(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
-    const struct ir_for *loop = &args->at[0].stmt->u.loop;
+    struct sched_values loops;
+    if (!interp_loops_of(in, &args->at[0], "extent", &loops))
+        return false;
     out->kind = VALUE_int;
-    if (args->n == 2 &&
-        !ir_int_value(ir_for_extent(in->pass->scratch, loop), &out->number)) {
+    if (count(in, &loops, &out->number))
+        return true;
+    if (args->n == 2) {
         out->number = args->at[1].number;
         return true;
     }
-    return interp_extent(in, &args->at[0], &out->number);
+    vec_foreach(loop, &loops)
+        if (!interp_extent(in, loop, &out->number))
+            return false;
+    return diag_error(in->pass->diags, out->span, D_schedule_arithmetic,
+                      "the loops have too many iterations together");
 }
 
 bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
@@ -77,17 +118,13 @@ static bool give_size(struct ir_expr *x, struct sched_value *out)
 static bool look_size(struct interp *in, const struct sched_values *args,
                       struct sched_value *out)
 {
-    const struct sched_value *v = &args->at[0];
-    struct sched_values one = {.at = args->at, .n = 1};
+    struct sched_values loops;
     struct arena *a = in->pass->arena;
     struct ir_expr *all = ir_int(a, 1);
-    vec_foreach(loop, v->kind == VALUE_list ? &v->list : &one) {
-        if (loop->kind != VALUE_loop)
-            return diag_error(in->pass->diags, v->span,
-                              D_schedule_argument_kind, 1LL, "size", "loops",
-                              interp_kind(loop->kind));
+    if (!interp_loops_of(in, &args->at[0], "size", &loops))
+        return false;
+    vec_foreach(loop, &loops)
         all = ir_binary(a, OP_mul, all, ir_for_extent(a, &loop->stmt->u.loop));
-    }
     return give_size(all, out);
 }
 

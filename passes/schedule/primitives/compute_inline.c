@@ -381,6 +381,16 @@ static void inline_block(struct inlining *in, struct ir_block *block)
     }
 }
 
+bool sched_can_inline(struct pass *p, struct ir_stmt *stage)
+{
+    struct diag_list dropped = {.arena = p->scratch, .is_brief = true};
+    struct pass quiet = *p;
+    struct sched_call c = {.pass = &quiet, .prim = PRIM_compute_inline};
+    struct inlining in = {.pass = &quiet, .stage = stage};
+    quiet.diags = &dropped;
+    return check(&c, &in) && sched_check_dissolved(&c, stage);
+}
+
 bool sched_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;

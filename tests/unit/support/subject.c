@@ -3,12 +3,25 @@
 #include "subject.h"
 
 #include "ir/copy.h"
+#include "tools/libingot/library.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+// Let schedules call the library's defs and rules.
+static void add_library(struct subject *s)
+{
+    for (const struct library_file *f = library_files; f->name; f++) {
+        struct source *source = arena_new(&s->arena, struct source);
+        *source = (struct source){f->name, f->text, f->size};
+        frontend_parse(&s->arena, &s->names, source, true, &s->diags,
+                       &s->library);
+    }
+    s->program.schedules.fallback = &s->library.schedules;
+}
 
 void subject_open(struct subject *s, const char *text)
 {
@@ -17,6 +30,7 @@ void subject_open(struct subject *s, const char *text)
     s->names.arena = s->diags.arena = &s->arena;
     s->errors.arena = &s->work;
     s->random = 88172645463325252u;
+    add_library(s);
     if (frontend_parse(&s->arena, &s->names, source, false, &s->diags,
                        &s->program))
         return;

@@ -18,10 +18,10 @@ struct subject {
     struct arena scratch; // emptied by passes and by subject_rest
     struct str_table names;
     struct diag_list diags;
-    struct program program;
-    uint64_t random;         // state of the generator, not 0
-    const int64_t *sizes;    // of the parameters; NULL: random
-    struct diag_list errors; // of the pass: in `work`
+    struct program program, library; // the library has what binds the rest
+    uint64_t random;                 // state of the generator, not 0
+    const int64_t *sizes;            // of the parameters; NULL: random
+    struct diag_list errors;         // of the pass: in `work`
 };
 
 // Parse the text, which outlives the subject; fails the test with the errors.
