@@ -55,12 +55,15 @@ using std::memory_order_relaxed;
 #define ATOMIC(type) _Atomic(type)
 #endif
 
-/* Off the path of a launch that works; a function that formats as printf. */
+/* Off the path of a launch that works; code that is smaller if nothing inlines
+ * it; a function that formats as printf. */
 #if defined __GNUC__
 #define COLD                __attribute__((cold))
+#define APART               __attribute__((noinline))
 #define FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
 #define COLD
+#define APART
 #define FORMAT(text, first)
 #endif
 
@@ -547,7 +550,7 @@ static unsigned cause_of(int result)
 }
 
 /* Our status for the driver's `result`, which is not 0. */
-static enum ingot_status status_of(int result)
+APART static enum ingot_status status_of(int result)
 {
     return (enum ingot_status)causes[cause_of(result)].status;
 }
@@ -1083,8 +1086,8 @@ static int load_container(const struct attempt *attempt)
 
 /* Loads image `i`, from a container of its own.  The reader sees the copy
  * again: what the caller owns may have changed since it was opened. */
-static int load_image(struct ingot_module *module, struct loaded *loaded,
-                      uint32_t i)
+APART static int load_image(struct ingot_module *module, struct loaded *loaded,
+                            uint32_t i)
 {
     const struct ingot_image *image = &module->images[i];
     uint64_t start =
@@ -1114,8 +1117,8 @@ static int load_image(struct ingot_module *module, struct loaded *loaded,
 
 /* Writes " cubin sm_90a" or the like to `text` of `size` bytes; returns how
  * long that is. */
-static size_t image_name(const struct ingot_image *image, char *text,
-                         size_t size)
+APART static size_t image_name(const struct ingot_image *image, char *text,
+                               size_t size)
 {
     return (size_t)snprintf(text, size, " %s sm_%u%.1s",
                             image->kind == INGOT_PTX ? "PTX" : "cubin",
@@ -1139,8 +1142,8 @@ static enum ingot_status no_image(struct ingot_module *module,
 
 /* Loads the fittest image that the driver takes.  A failure that would meet
  * the next image too ends the search. */
-static enum ingot_status load_fittest(struct ingot_module *module,
-                                      struct loaded *loaded)
+APART static enum ingot_status load_fittest(struct ingot_module *module,
+                                            struct loaded *loaded)
 {
     const struct ingot_image *images = module->images;
     struct ingot_load *report = &loaded->report;
@@ -1235,10 +1238,10 @@ static uint32_t usable_attributes(const struct ingot_module *module,
 }
 
 /* Fetches the kernel of `entry` from the loaded image. */
-static enum ingot_status fetch_kernel(struct ingot_module *module,
-                                      struct loaded *loaded,
-                                      const struct ingot_entry *entry,
-                                      struct kernel *kernel)
+APART static enum ingot_status fetch_kernel(struct ingot_module *module,
+                                            struct loaded *loaded,
+                                            const struct ingot_entry *entry,
+                                            struct kernel *kernel)
 {
     const struct driver *driver = &module->driver;
     int result = driver->cuModuleGetFunction(&kernel->function, loaded->module,
