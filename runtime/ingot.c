@@ -55,12 +55,15 @@ using std::memory_order_relaxed;
 #define ATOMIC(type) _Atomic(type)
 #endif
 
-/* Off the path of a launch that works; a function that formats as printf. */
+/* Off the path of a launch that works; code that is smaller if nothing inlines
+ * it; a function that formats as printf. */
 #if defined __GNUC__
 #define COLD                __attribute__((cold))
+#define APART               __attribute__((noinline))
 #define FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
 #define COLD
+#define APART
 #define FORMAT(text, first)
 #endif
 
@@ -366,15 +369,18 @@ enum {
  * that captures them, too. */
 enum { PROGRAMMATIC_SM = 90, PROGRAMMATIC_DRIVER = 12030 };
 
-/* First bytes of a fatbin container, a little-endian 64-bit ELF file and a
- * zstd frame. */
+/* First bytes of a fatbin container, the stamp behind one, a little-endian
+ * 64-bit ELF file and a zstd frame. */
 #define CONTAINER_MAGIC UINT64_C(0x00100001ba55ed50)
+#define STAMP_MAGIC     UINT64_C(0x474d49544f474e49)
 #define ELF_MAGIC       UINT64_C(0x0102464c457f)
 #define ZSTD_MAGIC      0xfd2fb528
 
 /* Sizes and flags of the fatbin container. */
 enum {
     CONTAINER_HEADER = 16,
+    STAMP_SIZE = 24,
+    FATBIN_MAX = 1 << 30,
     ENTRY_HEADER = 64,
     ENTRY_HEADER_MAX = 4096,
     FLAG_64BIT = 0x1,
@@ -460,7 +466,10 @@ struct ingot_module {
     ATOMIC(struct loaded *) first;         /* newest of all */
     const struct ingot_artifact *artifact; /* valid unless `failed` */
     const unsigned char *fatbin;           /* its bytes */
-    unsigned char *owned;                  /* the same if read from a file */
+    const struct ingot_image *images;      /* the artefact's, or `changed` */
+    uint32_t image_count;
+    struct ingot_image *changed; /* what `ingot image` made of them, or NULL */
+    unsigned char *owned;        /* the same if read from a file */
     struct ingot_options options;
     enum ingot_status failed;                     /* open failed with this */
     ATOMIC(const struct ingot_jit_cache *) cache; /* asked before compiling */
@@ -554,7 +563,7 @@ static unsigned cause_of(int result)
 }
 
 /* Our status for the driver's `result`, which is not 0. */
-static enum ingot_status status_of(int result)
+APART static enum ingot_status status_of(int result)
 {
     return (enum ingot_status)causes[cause_of(result)].status;
 }
@@ -743,17 +752,31 @@ static bool is_payload(const unsigned char *entry, const unsigned char *payload,
     return is_cubin(payload, size);
 }
 
-/* Does the entry's header say what the table says of `image`? */
-static bool is_image(const unsigned char *entry,
+/* What the header of the entry at `offset` says, without a hash. */
+static struct ingot_image image_at(const unsigned char *entry, uint64_t offset)
+{
+    struct ingot_image image;
+    uint64_t flags = number(entry + 40, 8);
+
+    image.kind = (uint32_t)number(entry, 2);
+    image.sm = (uint32_t)number(entry + 28, 4);
+    image.suffix = flags & FLAG_A ? 'a' : flags & FLAG_F ? 'f' : '\0';
+    image.offset = offset + number(entry + 4, 4);
+    image.size = number(entry + 8, 8);
+    image.hash = 0;
+    return image;
+}
+
+/* Does the header of the entry at `offset` say what the table says of `image`? */
+static bool is_image(const unsigned char *entry, uint64_t offset,
                      const struct ingot_image *image)
 {
-    uint64_t flags = number(entry + 40, 8);
-    char suffix = flags & FLAG_A ? 'a' : flags & FLAG_F ? 'f' : 0;
+    struct ingot_image said = image_at(entry, offset);
 
-    return number(entry, 2) == image->kind &&
-           number(entry + 28, 4) == image->sm && image->sm < SM_LIMIT &&
-           suffix == image->suffix && number(entry + 8, 8) == image->size &&
-           (image->kind == INGOT_PTX || image->kind == INGOT_CUBIN);
+    return said.kind == image->kind && said.sm == image->sm &&
+           said.suffix == image->suffix && said.offset == image->offset &&
+           said.size == image->size && said.sm < SM_LIMIT &&
+           (said.kind == INGOT_PTX || said.kind == INGOT_CUBIN);
 }
 
 /* What is wrong with the entry in front of `room` bytes, NULL if nothing;
@@ -777,40 +800,71 @@ static const char *entry_fault(const unsigned char *entry, uint64_t room,
     if ((flags & ~(uint64_t)FLAGS_KNOWN) || !(flags & FLAG_64BIT) ||
         (flags & FLAG_A && flags & FLAG_F))
         return "entry has unknown flags";
-    if (!is_image(entry, image) || image->offset != offset + header)
+    if (!is_image(entry, offset, image))
         return "entry is not the one of the header's table";
     if (!is_payload(entry, entry + header, size))
         return "payload is malformed";
     return NULL;
 }
 
-/* What is wrong with the module's fatbin of `size` bytes, NULL if nothing;
- * `*at` becomes the place. */
+/* What is wrong with the container of the module's images, which takes `size`
+ * bytes, NULL if nothing; `*at` becomes the place. */
 static const char *fatbin_fault(const struct ingot_module *module,
                                 uint64_t size, uint64_t *at)
 {
-    const struct ingot_artifact *artifact = module->artifact;
-    const struct ingot_image *image = artifact->images;
+    const struct ingot_image *image = module->images;
     const unsigned char *fatbin = module->fatbin;
     const char *fault;
     uint32_t i;
 
-    *at = size;
-    if (size != artifact->fatbin_size)
-        return "wrong size";
     *at = 0;
-    if (!fatbin || size < CONTAINER_HEADER ||
+    if (!fatbin || size < CONTAINER_HEADER || !module->image_count ||
         number(fatbin, 8) != CONTAINER_MAGIC ||
         number(fatbin + 8, 8) != size - CONTAINER_HEADER)
         return "not a fatbin";
     *at = CONTAINER_HEADER;
-    for (i = 0; i < artifact->image_count; i++, image++) {
+    for (i = 0; i < module->image_count; i++, image++) {
         fault = entry_fault(fatbin + *at, size - *at, *at, image);
         if (fault)
             return fault;
         *at = image->offset + image->size;
     }
     return *at == size ? NULL : "bytes follow the last entry";
+}
+
+/* The stamp at the end of `size` bytes of a fatbin; NULL if there is none. */
+static const unsigned char *stamp_of(const unsigned char *fatbin, uint64_t size)
+{
+    if (!fatbin || size < CONTAINER_HEADER + STAMP_SIZE ||
+        number(fatbin + size - STAMP_SIZE, 8) != STAMP_MAGIC)
+        return NULL;
+    return fatbin + size - STAMP_SIZE;
+}
+
+/* Makes a table of the images that a container of `size` bytes has, as far as
+ * it makes sense.  False if memory ran out. */
+static bool take_images(struct ingot_module *module, uint64_t size)
+{
+    const unsigned char *fatbin = module->fatbin;
+    uint64_t at = CONTAINER_HEADER;
+    struct ingot_image image, *table;
+
+    module->image_count = 0;
+    while (is_inside(at, ENTRY_HEADER, size)) {
+        image = image_at(fatbin + at, at);
+        if (image.offset < at + ENTRY_HEADER ||
+            !is_inside(image.offset, image.size, size))
+            break;
+        image.hash = ingot_hash(fatbin + image.offset, image.size);
+        at = image.offset + image.size;
+        table = (struct ingot_image *)realloc(
+            module->changed, (module->image_count + 1) * sizeof image);
+        if (!table)
+            return false;
+        table[module->image_count++] = image;
+        module->images = module->changed = table;
+    }
+    return true;
 }
 
 /* What is wrong with the header's tables, NULL if nothing. */
@@ -982,13 +1036,13 @@ static uint32_t fitness(const struct ingot_image *image, uint32_t sm)
 }
 
 /* Finds the fittest image below `*limit`, which becomes its fitness. */
-static bool next_image(const struct ingot_artifact *artifact, uint32_t sm,
+static bool next_image(const struct ingot_module *module, uint32_t sm,
                        uint32_t *limit, uint32_t *image)
 {
     uint32_t i, score, best = 0;
 
-    for (i = 0; i < artifact->image_count; i++) {
-        score = fitness(&artifact->images[i], sm);
+    for (i = 0; i < module->image_count; i++) {
+        score = fitness(&module->images[i], sm);
         if (score > best && score < *limit) {
             best = score;
             *image = i;
@@ -1096,10 +1150,10 @@ static int load_container(const struct attempt *attempt)
 
 /* Loads image `i`, from a container of its own.  The reader sees the copy
  * again: what the caller owns may have changed since it was opened. */
-static int load_image(struct ingot_module *module, struct loaded *loaded,
-                      uint32_t i)
+APART static int load_image(struct ingot_module *module, struct loaded *loaded,
+                            uint32_t i)
 {
-    const struct ingot_image *image = &module->artifact->images[i];
+    const struct ingot_image *image = &module->images[i];
     uint64_t start =
         i ? image[-1].offset + image[-1].size : (uint64_t)CONTAINER_HEADER;
     uint64_t head[] = {CONTAINER_MAGIC, image->offset + image->size - start};
@@ -1127,8 +1181,8 @@ static int load_image(struct ingot_module *module, struct loaded *loaded,
 
 /* Writes " cubin sm_90a" or the like to `text` of `size` bytes; returns how
  * long that is. */
-static size_t image_name(const struct ingot_image *image, char *text,
-                         size_t size)
+APART static size_t image_name(const struct ingot_image *image, char *text,
+                               size_t size)
 {
     return (size_t)snprintf(text, size, " %s sm_%u%.1s",
                             image->kind == INGOT_PTX ? "PTX" : "cubin",
@@ -1139,14 +1193,12 @@ static size_t image_name(const struct ingot_image *image, char *text,
 static enum ingot_status no_image(struct ingot_module *module,
                                   struct loaded *loaded)
 {
-    const struct ingot_artifact *artifact = module->artifact;
     char list[INGOT_TEXT_SIZE / 2];
     size_t used = 0;
     uint32_t i;
 
-    for (i = 0; i < artifact->image_count && used < sizeof list; i++)
-        used +=
-            image_name(&artifact->images[i], list + used, sizeof list - used);
+    for (i = 0; i < module->image_count && used < sizeof list; i++)
+        used += image_name(&module->images[i], list + used, sizeof list - used);
     return fail(module, loaded, INGOT_NO_IMAGE,
                 "the GPU is sm_%u, the fatbin has%s", loaded->report.device_sm,
                 list);
@@ -1154,17 +1206,17 @@ static enum ingot_status no_image(struct ingot_module *module,
 
 /* Loads the fittest image that the driver takes.  A failure that would meet
  * the next image too ends the search. */
-static enum ingot_status load_fittest(struct ingot_module *module,
-                                      struct loaded *loaded)
+APART static enum ingot_status load_fittest(struct ingot_module *module,
+                                            struct loaded *loaded)
 {
-    const struct ingot_image *images = module->artifact->images;
+    const struct ingot_image *images = module->images;
     struct ingot_load *report = &loaded->report;
     uint32_t limit = UINT32_MAX, i = 0, culprit = 0;
     int result, reason = 0;
     bool is_final;
     char name[32];
 
-    while (next_image(module->artifact, report->device_sm, &limit, &i)) {
+    while (next_image(module, report->device_sm, &limit, &i)) {
         result = load_image(module, loaded, i);
         if (!result) {
             report->image = i;
@@ -1241,8 +1293,7 @@ static uint32_t usable_attributes(const struct ingot_module *module,
                                   const struct ingot_entry *entry)
 {
     const struct ingot_load *report = &loaded->report;
-    bool has_waits =
-        module->artifact->images[report->image].sm >= PROGRAMMATIC_SM;
+    bool has_waits = module->images[report->image].sm >= PROGRAMMATIC_SM;
 
     if (has_waits && report->driver_version >= PROGRAMMATIC_DRIVER &&
         loaded->launch_with)
@@ -1251,10 +1302,10 @@ static uint32_t usable_attributes(const struct ingot_module *module,
 }
 
 /* Fetches the kernel of `entry` from the loaded image. */
-static enum ingot_status fetch_kernel(struct ingot_module *module,
-                                      struct loaded *loaded,
-                                      const struct ingot_entry *entry,
-                                      struct kernel *kernel)
+APART static enum ingot_status fetch_kernel(struct ingot_module *module,
+                                            struct loaded *loaded,
+                                            const struct ingot_entry *entry,
+                                            struct kernel *kernel)
 {
     const struct driver *driver = &module->driver;
     int result = driver->cuModuleGetFunction(&kernel->function, loaded->module,
@@ -1847,21 +1898,33 @@ COLD enum ingot_status ingot_reject(struct ingot_module *module,
 
 /* ---- Opening and closing ------------------------------------------------ */
 
-/* Reads the file `path` to `module->owned`; `*size` becomes its size, or one
- * more than the artifact says where it is longer.  Not mapped: somebody else
- * who shortens or writes the file must not harm what was checked. */
+/* Reads all of `file`, or FATBIN_MAX bytes, to `module->owned`.  False if
+ * memory ran out. */
+static bool read_bytes(struct ingot_module *module, FILE *file, size_t *size)
+{
+    size_t room = module->artifact->fatbin_size + STAMP_SIZE;
+    unsigned char *bytes;
+
+    *size = 0;
+    do {
+        room *= 2;
+        bytes = (unsigned char *)realloc(module->owned, room);
+        if (!bytes)
+            return false;
+        module->owned = bytes;
+        *size += fread(bytes + *size, 1, room - *size, file);
+    } while (*size == room && room < FATBIN_MAX);
+    return true;
+}
+
+/* Reads the file `path` to `module->owned`; `*size` becomes its size.  Not mapped: somebody else who shortens or writes the
+ * file must not harm what was checked. */
 static enum ingot_status read_file(struct ingot_module *module,
                                    const char *path, size_t *size)
 {
-    size_t room = module->artifact->fatbin_size + 1;
     FILE *file = open_file(path);
-    bool is_read;
+    bool is_read = file && read_bytes(module, file, size) && !ferror(file);
 
-    if (file)
-        module->owned = (unsigned char *)malloc(room);
-    if (module->owned)
-        *size = fread(module->owned, 1, room, file);
-    is_read = module->owned && !ferror(file);
     if (!is_read)
         fail(module, NULL, INGOT_FILE, "%s: %s", path, strerror(errno));
     if (file)
@@ -1869,15 +1932,45 @@ static enum ingot_status read_file(struct ingot_module *module,
     return is_read ? INGOT_OK : INGOT_FILE;
 }
 
-/* Checks what the file `path` holds, or, where that is NULL, `size` bytes at
- * `fatbin`, and takes it over. */
+/* Checks the module's fatbin of `size` bytes: the one of the artefact's tables,
+ * or one that its stamp says was made of that. */
+static enum ingot_status check(struct ingot_module *module, size_t size)
+{
+    const struct ingot_artifact *artifact = module->artifact;
+    const unsigned char *stamp = stamp_of(module->fatbin, size);
+    uint64_t whole = stamp ? size : artifact->fatbin_size, at = size;
+    uint64_t built = artifact->fatbin_hash, hash = built;
+    const char *fault = size == whole ? NULL : "wrong size";
+
+    module->images = artifact->images;
+    module->image_count = artifact->image_count;
+    if (stamp) {
+        size -= STAMP_SIZE;
+        built = number(stamp + 8, 8);
+        hash = number(stamp + 16, 8);
+        if (!take_images(module, size))
+            return fail(module, NULL, INGOT_NO_MEMORY, "no room to load");
+    }
+    if (!fault)
+        fault = fatbin_fault(module, size, &at);
+    if (fault)
+        return fail(module, NULL, INGOT_BAD_FATBIN,
+                    "byte %" PRIu64 " of %" PRIu64 ": %s", at, whole, fault);
+    if (built != artifact->fatbin_hash ||
+        ingot_hash(module->fatbin, size) != hash)
+        return fail(module, NULL, INGOT_BAD_HASH,
+                    "damaged, or of another build than the header");
+    return INGOT_OK;
+}
+
+/* Takes what the file `path` holds, or, where that is NULL, `size` bytes at
+ * `fatbin`, and checks it. */
 static enum ingot_status adopt(struct ingot_module *module,
                                const struct ingot_artifact *artifact,
                                const struct source *source)
 {
     const char *fault = artifact_fault(artifact);
     size_t size = source->size;
-    uint64_t at;
 
     if (fault)
         return fail(module, NULL, INGOT_BAD_ARTIFACT, "%s", fault);
@@ -1888,15 +1981,7 @@ static enum ingot_status adopt(struct ingot_module *module,
             return INGOT_FILE;
         module->fatbin = module->owned;
     }
-    fault = fatbin_fault(module, size, &at);
-    if (fault)
-        return fail(module, NULL, INGOT_BAD_FATBIN,
-                    "byte %" PRIu64 " of %" PRIu64 ": %s", at,
-                    artifact->fatbin_size, fault);
-    if (ingot_hash(module->fatbin, size) != artifact->fatbin_hash)
-        return fail(module, NULL, INGOT_BAD_HASH,
-                    "damaged, or of another build than the header");
-    return INGOT_OK;
+    return check(module, size);
 }
 
 /* ingot_open and ingot_open_file. */
@@ -1958,6 +2043,7 @@ COLD void ingot_close(struct ingot_module *module)
         driver->cuThreadExchangeStreamCaptureMode(&mode);
     mutex_destroy(&module->load_lock);
     mutex_destroy(&module->text_lock);
+    free(module->changed);
     free(module->owned);
     free(module);
 }
@@ -2034,4 +2120,14 @@ COLD enum ingot_status ingot_entry_info(struct ingot_module *module,
             values[i] = -1;
     memcpy(kernel, values, sizeof values);
     return status;
+}
+
+COLD enum ingot_status ingot_image_info(struct ingot_module *module,
+                                        uint32_t image,
+                                        struct ingot_image *info)
+{
+    if (!module || image >= module->image_count)
+        return INGOT_INVALID;
+    *info = module->images[image];
+    return INGOT_OK;
 }

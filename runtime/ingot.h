@@ -269,6 +269,9 @@ struct ingot_options {
  * not copied: keep them unchanged until the module is closed (an image that
  * has changed since is noticed when it is loaded, and skipped).  `options` may
  * be NULL and is copied.
+ * The fatbin is the one that the header was written with, or what `ingot image`
+ * made of that one by adding and removing images: then the module allocates a
+ * table of those that there are.
  * On failure too `*module` is set (to NULL only when memory ran out): it then
  * only serves ingot_error_text and ingot_close, anything else returns the same
  * failure again.  So: always close. */
@@ -420,7 +423,7 @@ INGOT_API const char *ingot_log_text(struct ingot_module *module, char *log,
 /* What is loaded in the context that ingot_preload would load into. */
 struct ingot_load {
     enum ingot_rung rung;    /* INGOT_RUNG_NONE: nothing, the rest is 0 */
-    uint32_t image;          /* index of the image */
+    uint32_t image;          /* index of the image: ingot_image_info */
     uint32_t refused;        /* images tried before it, all refused */
     uint32_t device_sm;      /* of the GPU: 90 for compute capability 9.0 */
     uint32_t driver_version; /* 13000 for a driver made for CUDA 13.0 */
@@ -432,6 +435,13 @@ struct ingot_load {
 /* Fills `*load` for the current context.  Loads nothing. */
 INGOT_API enum ingot_status ingot_report(struct ingot_module *module,
                                          struct ingot_load *load);
+
+/* Fills `*info` for image `image` of the fatbin that was opened: a row of the
+ * artefact's table, unless `ingot image` changed the fatbin.  INGOT_INVALID if
+ * there are not so many. */
+INGOT_API enum ingot_status ingot_image_info(struct ingot_module *module,
+                                             uint32_t image,
+                                             struct ingot_image *info);
 
 /* What the driver says about one kernel; -1 where it does not say. */
 struct ingot_kernel {

@@ -32,10 +32,12 @@ enum {
     COMPAT_SM = 100, // first architecture with .nv.compat in the header
     CUBIN_MAJOR = 1,
     PADDING = 8,
+    STAMP_SIZE = 24,
     SM_LIMIT = 1000, // the driver fails on absurd architectures
 };
 
 #define CONTAINER_MAGIC UINT32_C(0xba55ed50)
+#define STAMP_MAGIC     UINT64_C(0x474d49544f474e49) // "INGOTIMG"
 
 enum fatbin_flag {
     FLAG_64_BIT = 0x1,
@@ -196,6 +198,16 @@ void fatbin_write(struct arena *a, struct fatbin_image *images, size_t n,
     buf_free(&entries);
 }
 
+void fatbin_stamp(uint64_t built, struct buf *out)
+{
+    uint64_t hash = fatbin_hash(out->data, out->n);
+    if (hash == built)
+        return;
+    put(out, STAMP_MAGIC, 8);
+    put(out, built, 8);
+    put(out, hash, 8);
+}
+
 // ---- Reading --------------------------------------------------------------
 
 // Return the number of `n` bytes, lowest first.
@@ -314,6 +326,24 @@ static const char *read_entry(struct arena *a, const uint8_t *bytes,
     return NULL;
 }
 
+// Read the stamp, if there is one, and take it off the size.
+// Returns NULL or what is malformed.
+static const char *read_stamp(const uint8_t *bytes, size_t *size,
+                              struct fatbin *out)
+{
+    const uint8_t *stamp = bytes + *size - STAMP_SIZE;
+    if (*size < CONTAINER_SIZE + STAMP_SIZE || get(stamp, 8) != STAMP_MAGIC) {
+        out->built = fatbin_hash(bytes, *size);
+        return NULL;
+    }
+    *size -= STAMP_SIZE;
+    out->built = get(stamp + 8, 8);
+    out->fault_at = *size;
+    return get(stamp + 16, 8) == fatbin_hash(bytes, *size)
+               ? NULL
+               : "its stamp is of other bytes";
+}
+
 const char *fatbin_read(struct arena *a, const void *bytes, size_t size,
                         struct fatbin *out)
 {
@@ -323,6 +353,10 @@ const char *fatbin_read(struct arena *a, const void *bytes, size_t size,
     if (size < CONTAINER_SIZE || get(p, 4) != CONTAINER_MAGIC ||
         get(p + 4, 2) != CONTAINER_VERSION || get(p + 6, 2) != CONTAINER_SIZE)
         return "it is no fatbin";
+    fault = read_stamp(p, &size, out);
+    if (fault)
+        return fault;
+    out->fault_at = 0;
     if (get(p + 8, 8) != size - CONTAINER_SIZE)
         return "its size is not the one that its header says";
     out->fault_at = CONTAINER_SIZE;

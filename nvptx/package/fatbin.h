@@ -4,6 +4,8 @@
 //   header   magic, version, bytes that follow
 //   entry    kind, architecture, flags, sizes; the image, padded to 8 bytes
 //   entry    ...
+//   stamp    of one whose images changed after it was built: "INGOTIMG", the hash of what
+//            was built, the hash of all in front of the stamp
 //
 // What is written equals, byte by byte, what NVIDIA's fatbinary writes with
 // --compress=false.  What is read is held to far more than the driver checks,
@@ -45,9 +47,14 @@ void image_name(enum image_kind kind, uint32_t sm, char suffix,
 void fatbin_write(struct arena *a, struct fatbin_image *images, size_t n,
                   struct buf *out);
 
+// Append the stamp of a fatbin that was made of the one whose hash is `built`; nothing
+// if it is that one.
+void fatbin_stamp(uint64_t built, struct buf *out);
+
 // A fatbin that was read; the images point into its bytes.
 struct fatbin {
     struct VEC(struct fatbin_image) images;
+    uint64_t built;  // the hash of what was built: of this one, or by its stamp
     size_t fault_at; // where reading stopped, if it failed
 };
 

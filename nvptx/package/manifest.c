@@ -87,9 +87,8 @@ static json_t *usage_json(const struct kernel_usage *usage)
     return object;
 }
 
-// Return an image and its kernels.
-static json_t *image_json(const struct fatbin_image *image,
-                          const struct usage_list *usage)
+json_t *manifest_image(const struct fatbin_image *image,
+                       const struct usage_list *usage)
 {
     char name[IMAGE_NAME_SIZE];
     image_name(image->kind, image->sm, image->suffix, name);
@@ -266,9 +265,10 @@ static json_t *variant_json(const struct plan *plan,
     return object;
 }
 
-// Return a kernel.
+// Return a kernel, with the hash of its definition.
 static json_t *kernel_json(const struct plan *plan,
-                           const struct plan_kernel *kernel)
+                           const struct plan_kernel *kernel,
+                           uint64_t definition)
 {
     const struct ir_kernel *source = kernel->source;
     json_t *object = json_object();
@@ -280,6 +280,7 @@ static json_t *kernel_json(const struct plan *plan,
                               variant_json(plan, &kernel->variants[i]));
     json_object_set_new(object, "name", text_json(source->name));
     json_object_set_new(object, "c_name", text_json(kernel->name));
+    json_object_set_new(object, "definition", hash_json(definition));
     json_object_set_new(object, "parameters", parameters);
     json_object_set_new(object, "where",
                         exprs_json(source->where.at, source->where.n));
@@ -311,10 +312,12 @@ void manifest_write(struct arena *a, const struct plan *plan, struct buf *out)
     json_t *root = json_object(), *fatbin = json_object();
     json_t *images = json_array(), *kernels = json_array();
     for (size_t i = 0; i < package->n_images; i++)
-        json_array_append_new(images,
-                              image_json(&plan->images[i], &plan->usage[i]));
+        json_array_append_new(
+            images, manifest_image(&plan->images[i], &plan->usage[i]));
     for (size_t i = 0; i < package->n_kernels; i++)
-        json_array_append_new(kernels, kernel_json(plan, &plan->kernels[i]));
+        json_array_append_new(kernels,
+                              kernel_json(plan, &plan->kernels[i],
+                                          package->kernels[i].definition));
     json_object_set_new(
         fatbin, "file",
         text_json(arena_printf(a, package->triple ? "%s.o" : "%s.fatbin",

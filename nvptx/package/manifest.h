@@ -6,8 +6,15 @@
 
 #include "nvptx/package/plan.h"
 
+// A value of jansson.
+struct json_t;
+
 // Append the manifest.
 void manifest_write(struct arena *a, const struct plan *plan, struct buf *out);
+
+// Return what the manifest says of an image and its kernels.
+struct json_t *manifest_image(const struct fatbin_image *image,
+                              const struct usage_list *usage);
 
 // Complete what is known of the images' kernels by what a manifest says of
 // them: `usage` has a list for each image of the fatbin.

@@ -23,6 +23,7 @@ struct package_kernel {
     const struct ir_kernel *source;          // as written: parameters, `where`
     const struct ir_kernel *const *variants; // at level flat, in the order in
     size_t n_variants;                       // which launches try them
+    uint64_t definition;                     // a hash of what it computes
 };
 
 // An image and what must be in it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/manifest.schema.json says what manifests are: of kernels with guards, workspaces, strides, tensor maps and launch
-# attributes, of PTX and, where there is ptxas, of cubins (schema.py).
+# attributes, of PTX and, where there is ptxas, of cubins, and of one whose images were changed (schema.py).
 set -euo pipefail
 
 out=$(mktemp -d)
@@ -16,6 +16,8 @@ kernel padded(n: int, X: f32[n, 8]) -> Y: f32[n, 8] {
 ING
 "$INGOT" build "$out/strided.ing" "$inputs"/{launch-attributes,manifest,workspace-by-guard,tensor-maps}.ing \
   --arch none --ptx compute_90 --prefix @_ -o "$out"
+"$INGOT" build "$out/strided.ing" --arch none --ptx compute_80 -o "$out/more"
+"$INGOT" image add "$out/strided.fatbin" --from "$out/more/strided.fatbin"
 if [[ -x $INGOT_CUDA/bin/ptxas ]]; then
   "$INGOT" build "$SOURCE_DIR/runtime/example/vadd.ing" --arch sm_90 --prefix my_ --emit object -o "$out"
 fi

@@ -25,7 +25,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE_IMAGES = 8, SAMPLE_BYTES = 16384, CUBIN_BYTES = 512 };
+enum {
+    SAMPLE_IMAGES = 8,
+    SAMPLE_BYTES = 16384,
+    CUBIN_BYTES = 512,
+    SAMPLE_STAMP = 24
+};
 
 /* A fatbin and its tables. */
 struct sample {
@@ -208,6 +213,23 @@ static inline void sample_make(struct sample *sample, const char *list)
         }
     }
     sample_close(sample);
+}
+
+/* Makes `sample` of the images in `list` what `ingot image` would make of `built`:
+ * the tables are still those of `built`. */
+static inline void sample_change(struct sample *sample, const char *list,
+                                 const struct sample *built)
+{
+    sample_make(sample, list);
+    memcpy(sample->bytes + sample->size, "INGOTIMG", 8);
+    put(sample->bytes + sample->size + 8, built->artifact.fatbin_hash, 8);
+    put(sample->bytes + sample->size + 16,
+        ingot_hash(sample->bytes, sample->size), 8);
+    sample->size += SAMPLE_STAMP;
+    memcpy(sample->images, built->images, sizeof sample->images);
+    sample->artifact = built->artifact;
+    sample->artifact.images = sample->images;
+    sample->artifact.entries = sample->entries;
 }
 
 /* Opens `sample` for the fake driver with `flags`. */

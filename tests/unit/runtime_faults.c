@@ -24,14 +24,22 @@ static void *test_calloc_(size_t count, size_t size)
     return fails_now() ? NULL : calloc(count, size);
 }
 
+static void *test_realloc_(void *old, size_t size)
+{
+    return fails_now() ? NULL : realloc(old, size);
+}
+
 #undef fail
 #undef malloc
 #undef calloc
+#undef realloc
 #define malloc(size)        test_malloc_(size)
 #define calloc(count, size) test_calloc_(count, size)
+#define realloc(old, size)  test_realloc_(old, size)
 #include "runtime/ingot.c"
 #undef malloc
 #undef calloc
+#undef realloc
 
 /* The last machine code that a module stored, which it finds again. */
 static struct {
@@ -200,11 +208,36 @@ static void every_allocation(void **state)
     allocations_left = -1;
 }
 
+/* Opening a fatbin with other images allocates the module and, for each image,
+ * their table. */
+static void every_allocation_of_a_changed_fatbin(void **state)
+{
+    struct ingot_module *module;
+    struct sample built, sample;
+    enum ingot_status status = INGOT_NO_MEMORY;
+    int k;
+
+    (void)state;
+    sample_make(&built, "ptx75");
+    sample_change(&sample, "cubin90a ptx75", &built);
+    for (k = 0; status; k++) {
+        allocations_left = k;
+        status = ingot_open(&module, &sample.artifact, sample.bytes,
+                            sample.size, NULL);
+        assert_true(!status || status == INGOT_NO_MEMORY);
+        assert_true(!status || says(module, module ? "no room" : "host mem"));
+        ingot_close(module);
+    }
+    assert_int_equal(k, 4);
+    allocations_left = -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_with_every_result),
         cmocka_unit_test(every_allocation),
+        cmocka_unit_test(every_allocation_of_a_changed_fatbin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

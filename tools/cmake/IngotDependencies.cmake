@@ -61,6 +61,19 @@ if(INGOT_STATIC_LLVM)
   target_link_options(ingot_dependencies INTERFACE -static-libgcc)
 endif()
 
+# Links the target `name` with the C library below INGOT_GLIBC_ROOT, which tools/glibc-root makes
+# of an older one: the command runs from that on.
+function(ingot_link_old_glibc name)
+  set(folder "${INGOT_GLIBC_ROOT}/usr/lib/${CMAKE_C_LIBRARY_ARCHITECTURE}")
+  if(NOT EXISTS "${folder}/crt1.o")
+    message(FATAL_ERROR "INGOT_GLIBC_ROOT has no C library: ${folder}/crt1.o is missing")
+  endif()
+  add_library(ingot_old_glibc OBJECT "${PROJECT_SOURCE_DIR}/tools/cmake/old_glibc.c")
+  target_link_libraries(${name} PRIVATE ingot_old_glibc pthread dl m)
+  target_link_options(${name} PRIVATE "--sysroot=${INGOT_GLIBC_ROOT}" "-B${folder}/" "-L${folder}"
+    -Wl,--wrap=exp,--wrap=log,--wrap=pow,--wrap=exp2,--wrap=log2)
+endfunction()
+
 # MPI is a shared library, whatever the others are: only ingot-mpi is linked with it.
 if(INGOT_MPI STREQUAL "AUTO")
   find_package(MPI QUIET COMPONENTS C)

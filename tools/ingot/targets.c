@@ -102,9 +102,7 @@ void cli_targets_take_ptx(struct cli_targets *t, const char *name)
     t->has_ptx = true;
 }
 
-// Return the milliseconds of --ptxas-timeout; ends the process if it is not a
-// positive number of seconds.
-static int64_t timeout(const char *text, struct argp_state *state)
+int64_t cli_timeout(const char *text, struct argp_state *state)
 {
     char *end;
     double seconds = strtod(text, &end);
@@ -122,7 +120,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: t->ptx = target(default_ptx); return 0;
     case KEY_ARCH: add_list(t, arg); return 0;
     case KEY_CUDA: t->cuda = arg; return 0;
-    case KEY_TIMEOUT: t->ptxas_limit_ms = timeout(arg, state); return 0;
+    case KEY_TIMEOUT: t->ptxas_limit_ms = cli_timeout(arg, state); return 0;
     case KEY_LINE_INFO: t->line_info = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -23,6 +23,10 @@ struct cli_targets {
 // first takes all options, the second all but --ptx.
 extern const struct argp cli_targets_argp, cli_machine_argp;
 
+// Return the milliseconds of --ptxas-timeout; the end of the process if it is not a
+// positive number of seconds.
+int64_t cli_timeout(const char *text, struct argp_state *state);
+
 // Ask for the PTX of an architecture, or `none`; the end of the process if there is no
 // such architecture.
 void cli_targets_take_ptx(struct cli_targets *t, const char *name);

@@ -2,6 +2,8 @@
 
 #include "tools/libingot/artefact.h"
 
+#include "tools/libingot/recorded.h"
+
 #include <llvm/Config/llvm-config.h>
 
 // Describe the kernel whose variants begin at `first`.
@@ -17,7 +19,8 @@ static size_t describe_kernel(struct compilation *c, size_t first,
         arena_array(&c->arena, const struct ir_kernel *, n);
     for (size_t i = 0; i < n; i++)
         variants[i] = v[i].kernel;
-    *out = (struct package_kernel){v->source, variants, n};
+    *out = (struct package_kernel){v->source, variants, n,
+                                   recorded_hash(v->source)};
     return n;
 }
 

@@ -176,7 +176,7 @@ struct package fixture_package(struct fixture *f, const char *name,
         const struct ir_kernel **variants =
             arena_array(&f->arena, const struct ir_kernel *, 1);
         variants[0] = fixture_kernel(f, texts[i]);
-        kernels[i] = (struct package_kernel){variants[0], variants, 1};
+        kernels[i] = (struct package_kernel){variants[0], variants, 1, 0};
     }
     return (struct package){.name = name,
                             .source = "sample.ing",
