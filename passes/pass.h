@@ -22,6 +22,7 @@ struct pass_target {
 struct pass_reading; // of the runner
 struct sched_record; // of passes/schedule/record.h
 struct sched_shape;  // of passes/schedule/schedule.h
+struct sched_known;  // of the same
 
 // What a pass works on.
 struct pass {
@@ -36,7 +37,8 @@ struct pass {
     bool is_bounded;      // a kernel with the same statements passed `bounds`
     struct sched_record *record; // of primitives that run; NULL: nobody asks
     const struct sched_shape *shape; // of default schedules; NULL: they choose
-    struct pass_reading *reading;    // of checks after the passes of one run
+    struct sched_known *known;    // what cases of a rule share; NULL: nothing
+    struct pass_reading *reading; // of checks after the passes of one run
     size_t *asked; // how often isl was asked of iterations; NULL: nobody counts
 };
 

@@ -273,8 +273,9 @@ static bool lex_next(struct lexer *l)
     } else if (c == ' ' || c == '\t' || c == '\r') {
         l->at++;
     } else if (c == '/' && peek(l, 1) == '/') {
-        while (l->at < l->source->size && peek(l, 0) != '\n')
-            l->at++;
+        const char *text = l->source->text, *end;
+        end = memchr(text + l->at, '\n', l->source->size - l->at);
+        l->at = end ? (size_t)(end - text) : l->source->size;
     } else if (c == '/' && peek(l, 1) == '*') {
         lex_block_comment(l);
     } else if (isalpha(c) || c == '_') {
@@ -296,7 +297,8 @@ static bool check_text(const struct source *s, struct diag_list *diags)
         return false;
     }
     for (size_t i = 0, n; i < s->size; i += n) {
-        n = source_character(s->text + i, s->size - i);
+        unsigned char c = (unsigned char)s->text[i];
+        n = c > 0 && c < 0x80 ? 1 : source_character(s->text + i, s->size - i);
         if (n == 0 || s->text[i] == 0) {
             struct span at = {s, (uint32_t)i, (uint32_t)i + 1};
             diag_error(diags, at, D_not_text, (unsigned char)s->text[i]);
