@@ -52,12 +52,12 @@ static void add_term(struct arena *a, struct affine *x, int64_t factor,
     vec_push(a, &x->terms, new);
 }
 
-// Return a form that shares no storage with x.
-static struct affine copy(struct arena *a, const struct affine *x)
+// Return a form that shares no storage with x, with room for `n` more terms.
+static struct affine copy(struct arena *a, const struct affine *x, size_t n)
 {
     struct affine r = *x;
-    r.terms.at = arena_array(a, struct affine_term, x->terms.n + 4);
-    r.terms.cap = x->terms.n + 4;
+    r.terms.cap = x->terms.n + n;
+    r.terms.at = arena_array(a, struct affine_term, r.terms.cap);
     if (x->terms.n)
         memcpy(r.terms.at, x->terms.at, x->terms.n * sizeof *x->terms.at);
     return r;
@@ -70,18 +70,21 @@ struct affine affine_number(int64_t value)
 
 struct affine affine_atom(struct arena *a, struct ir_expr *x)
 {
-    struct affine_term t = {.factor = 1, .n = 1};
-    t.atoms = arena_array(a, struct ir_expr *, 1);
-    t.atoms[0] = x;
-    struct affine r = {0};
-    vec_push(a, &r.terms, t);
-    return r;
+    struct {
+        struct affine_term term;
+        struct ir_expr *atom;
+    } *one = arena_alloc(a, sizeof *one);
+    one->atom = x;
+    one->term = (struct affine_term){.factor = 1, .n = 1, .atoms = &one->atom};
+    return (struct affine){.terms = {&one->term, 1, 1}};
 }
 
+// Of two forms one of which is a number, the sum shares the terms of the other:
+// forms stay as they are.
 struct affine affine_add(struct arena *a, const struct affine *x,
                          int64_t factor, const struct affine *y)
 {
-    struct affine r = copy(a, x);
+    struct affine r = y->terms.n ? copy(a, x, y->terms.n) : *x;
     int64_t constant = y->constant;
     r.failed |= y->failed || !scale_by(&constant, factor) ||
                 !increase_by(&r.constant, constant);

@@ -228,15 +228,15 @@ bool ir_is_of_params(const struct ir_expr *x)
 // do if `inputs_do`.
 static bool keeps_value(const struct ir_expr *x, bool inputs_do)
 {
-    ir_foreach_expr(e, x) {
-        bool is_input = e->op == OP_load && e->u.buffer->role == ROLE_input;
-        unsigned flags = ir_op_info(e->op)->flags;
-        if (is_input && inputs_do)
-            continue;
-        if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
-            (e->op == OP_var && e->u.var->kind == VAR_mutable))
+    bool is_input = x->op == OP_load && x->u.buffer->role == ROLE_input;
+    unsigned flags = ir_op_info(x->op)->flags;
+    bool changes = (flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
+                   (x->op == OP_var && x->u.var->kind == VAR_mutable);
+    if (changes && !(is_input && inputs_do))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!keeps_value(x->args[i], inputs_do))
             return false;
-    }
     return true;
 }
 

@@ -21,6 +21,7 @@ struct pass_target {
 
 struct pass_reading; // of the runner
 struct sched_record; // of passes/schedule/record.h
+struct sched_known;  // of passes/schedule/schedule.h
 
 // What a pass works on.
 struct pass {
@@ -34,6 +35,7 @@ struct pass {
     struct proof **proof; // where `proofs` leaves its result; NULL: nobody asks
     bool is_bounded;      // a kernel with the same statements passed `bounds`
     struct sched_record *record;  // of primitives that run; NULL: nobody asks
+    struct sched_known *known;    // what cases of a rule share; NULL: nothing
     struct pass_reading *reading; // of checks after the passes of one run
     size_t *asked; // how often isl was asked of iterations; NULL: nobody counts
 };

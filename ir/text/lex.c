@@ -275,9 +275,10 @@ static bool lex_punct(struct lexer *l)
 // Step over a comment.
 static void lex_comment(struct lexer *l)
 {
+    const char *text = l->source->text;
     size_t from = l->at;
-    while (l->at < l->source->size && peek(l, 0) != '\n')
-        l->at++;
+    const char *end = memchr(text + from, '\n', l->source->size - from);
+    l->at = end ? (size_t)(end - text) : l->source->size;
     silence_check(l->diags, l->source, from, l->at);
 }
 
@@ -334,7 +335,8 @@ static bool check_text(const struct source *s, struct diag_list *diags)
         return false;
     }
     for (size_t i = 0, n; i < s->size; i += n) {
-        n = source_character(s->text + i, s->size - i);
+        unsigned char c = (unsigned char)s->text[i];
+        n = c > 0 && c < 0x80 ? 1 : source_character(s->text + i, s->size - i);
         if (n == 0 || s->text[i] == 0) {
             struct span at = {s, (uint32_t)i, (uint32_t)i + 1};
             diag_error(diags, at, D_not_text, (unsigned char)s->text[i]);

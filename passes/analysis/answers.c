@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { HEADS = 1024 };
+enum { HEADS = 256 };
 
 // One answer.
 struct entry {
@@ -18,8 +18,9 @@ struct entry {
     bool proved;
 };
 
+// The lists; NULL before the first answer, as most facts are never asked.
 struct answers {
-    struct entry *heads[HEADS];
+    struct entry **heads;
 };
 
 // Return the same number for equal forms.
@@ -59,7 +60,7 @@ static bool holds(const struct facts *f, const struct entry *e)
 
 enum answer answers_find(const struct facts *f, const struct affine *x)
 {
-    if (!f->answers)
+    if (!f->answers || !f->answers->heads)
         return ANSWER_NONE;
     uint64_t hash = hash_form(x);
     for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next)
@@ -72,6 +73,8 @@ void answers_add(const struct facts *f, const struct affine *x, bool proved)
 {
     if (!f->answers)
         return;
+    if (!f->answers->heads)
+        f->answers->heads = arena_array(f->arena, struct entry *, HEADS);
     struct entry *e = arena_new(f->arena, struct entry);
     struct affine_term *terms =
         arena_array(f->arena, struct affine_term, x->terms.n);

@@ -165,6 +165,25 @@ static isl_set *comparison_set(enum ir_op op, isl_pw_aff *x, isl_pw_aff *y)
     }
 }
 
+// Return the set where x < y, or x <= y.  Of a minimum or maximum each side is
+// compared: functions in so many pieces would cost isl far more.
+static isl_set *order_set(struct domain *d, enum ir_op op, struct ir_expr *x,
+                          struct ir_expr *y)
+{
+    bool left = x->op == OP_min || x->op == OP_max;
+    struct ir_expr *both = left ? x : y;
+    if (both->op != OP_min && both->op != OP_max) {
+        isl_pw_aff *low = domain_value(d, x);
+        return comparison_set(op, low, domain_value(d, y));
+    }
+    isl_set *first =
+        order_set(d, op, left ? x->args[0] : x, left ? y : y->args[0]);
+    isl_set *second =
+        order_set(d, op, left ? x->args[1] : x, left ? y : y->args[1]);
+    return left == (both->op == OP_max) ? isl_set_intersect(first, second)
+                                        : isl_set_union(first, second);
+}
+
 isl_set *domain_condition(struct domain *d, struct ir_expr *c)
 {
     isl_space *space = isl_space_copy(d->space);
@@ -182,6 +201,11 @@ isl_set *domain_condition(struct domain *d, struct ir_expr *c)
                     c->op == OP_ge || c->op == OP_eq || c->op == OP_ne;
     if (!compares || !type_is_index(c->args[0]->type))
         return NULL;
+    if (c->op == OP_lt || c->op == OP_le)
+        return order_set(d, c->op, c->args[0], c->args[1]);
+    if (c->op == OP_gt || c->op == OP_ge)
+        return order_set(d, c->op == OP_gt ? OP_lt : OP_le, c->args[1],
+                         c->args[0]);
     isl_pw_aff *x = domain_value(d, c->args[0]);
     return comparison_set(c->op, x, domain_value(d, c->args[1]));
 }

@@ -315,9 +315,9 @@ static void enter_guard(struct facts *f, struct ir_expr *c)
         return;
     }
     ir_foreach_expr(x, c)
-        n++;
-    if (n <= GUARD_OPERATIONS_MOST)
-        facts_assume(f, c, true);
+        if (++n > GUARD_OPERATIONS_MOST)
+            return;
+    facts_assume(f, c, true);
 }
 
 void facts_start(struct facts *f, struct arena *a,

@@ -233,11 +233,14 @@ static bool is_counting(const struct region_place *at, const struct affine *x)
 {
     int64_t weight = 1;
     bool *used = arena_array(at->q->scratch, bool, x->terms.n + 1);
+    int64_t *extents = arena_array(at->q->scratch, int64_t, x->terms.n + 1);
     size_t found = 0, last;
+    for (size_t i = 0; i < x->terms.n; i++)
+        extents[i] = digit_extent(at, &x->terms.at[i]);
     do {
         last = found;
         for (size_t i = 0; i < x->terms.n; i++) {
-            int64_t n = digit_extent(at, &x->terms.at[i]);
+            int64_t n = extents[i];
             if (used[i] || n == 0 || n > INT32_MAX / weight ||
                 (n > 1 && x->terms.at[i].factor != weight))
                 continue;

@@ -87,6 +87,14 @@ static bool is_about_rings(enum sched_prim prim)
     }
 }
 
+bool schedule_has_rings(const struct pass *p)
+{
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (ir_rings_of(s).n)
+            return true;
+    return false;
+}
+
 bool schedule_rings_concern(const struct sched_call *c,
                             const struct sched_values *values)
 {

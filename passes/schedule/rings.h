@@ -5,6 +5,9 @@
 
 #include "passes/schedule/prim.h"
 
+// Return whether a loop of the kernel has a ring.
+bool schedule_has_rings(const struct pass *p);
+
 // Return whether a call of a primitive may change a ring: one of its arguments or
 // results is around the loop, below it, or has to do with it by an array.
 bool schedule_rings_concern(const struct sched_call *c,

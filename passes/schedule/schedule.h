@@ -3,8 +3,16 @@
 #ifndef PASSES_SCHEDULE_SCHEDULE_H
 #define PASSES_SCHEDULE_SCHEDULE_H
 
+#include "ir/base/map.h"
 #include "ir/schedule.h"
 #include "passes/pass.h"
+
+// What cases of a rule share: sizes that names in front of them stand for, and their
+// guards, in the parameters of the kernel that they are for.
+struct sched_known {
+    const struct ir_kernel *kernel;
+    struct map sizes; // a statement or a case -> an expression
+};
 
 // Run a schedule on p->kernel, which must be at level stages.  Settings that
 // name one of its parameters or knobs replace the default; a later one

@@ -165,11 +165,12 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
     return true;
 }
 
-bool schedule_verify(struct pass *p, const struct sched_item *schedule)
+bool schedule_verify(struct pass *p, const struct sched_item *schedule,
+                     bool has_checked_rings)
 {
     struct ir_block *body = &p->kernel->body;
     struct sched_call c = {.pass = p, .span = schedule->name.span};
-    if (!schedule_verify_rings(&c))
+    if (!has_checked_rings && !schedule_verify_rings(&c))
         return false;
     for (size_t i = 0; i < body->n; i++) {
         struct axes axes = axes_of(body->at[i]);

@@ -163,7 +163,8 @@ knobs_with(struct tune_problem *p, const struct sched_item *item,
     struct sched_settings settings = {0};
     vec_append(&p->c->arena, &settings, &p->source.settings);
     vec_append(&p->c->arena, &settings, further);
-    struct planned *made = plan_apply(p->c, &o, p->kernel, item, &settings);
+    struct planned *made =
+        plan_apply(p->c, &o, p->kernel, item, &settings, NULL);
     return made && made->outcome ? &made->outcome->knobs : NULL;
 }
 

@@ -20,7 +20,7 @@
 
 // The most operations of a question about sizes, and the most questions that
 // may need more: the answer is that sizes are left, which is always safe.
-enum { ISL_OPERATIONS_MOST = 50000, UNDECIDED_MOST = 2 };
+enum { ISL_OPERATIONS_MOST = 20000, UNDECIDED_MOST = 2 };
 
 // All that is known while the schedules of one kernel are judged.
 struct judge {
@@ -144,7 +144,8 @@ static bool is_implied(struct judge *j, struct ir_expr *own,
         vec_push(a, &sizes.guard, own);
     facts_start(&f, a, &sizes);
     for (size_t i = 0; i < n && !found; i++)
-        found = facts_decide(&f, others[i]) == TRUTH_TRUE;
+        found = !trials_differ(&j->trials, own, others[i]) &&
+                facts_decide(&f, others[i]) == TRUTH_TRUE;
     arena_release(a, here);
     return found;
 }

@@ -11,12 +11,12 @@
 // When a kernel has so many cases, no further rule is asked for more.
 enum { CASES_MOST = 64 };
 
-struct planned *plan_apply(struct compilation *c,
-                           const struct compile_options *o,
-                           const struct ir_kernel *kernel,
-                           const struct sched_item *item,
-                           const struct sched_settings *settings)
+struct planned *
+plan_apply(struct compilation *c, const struct compile_options *o,
+           const struct ir_kernel *kernel, const struct sched_item *item,
+           const struct sched_settings *settings, struct sched_known *known)
 {
+    struct sched_known own = {.kernel = kernel, .sizes.arena = &c->arena};
     struct planned *one = arena_new(&c->arena, struct planned);
     one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
     struct pass p = {.kernel = (struct ir_kernel *)kernel,
@@ -24,7 +24,8 @@ struct planned *plan_apply(struct compilation *c,
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &one->diags,
-                     .asked = &c->asked};
+                     .asked = &c->asked,
+                     .known = known ? known : &own};
     if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
                         settings->n, &one->guard))
         return NULL;
@@ -57,11 +58,13 @@ static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct sched_items *cases)
 {
     struct arena_mark here = arena_mark(&c->scratch);
+    struct sched_known known = {.kernel = kernel, .sizes.arena = &c->arena};
     vec_foreach_value(item, cases) {
         struct planned *one;
         if (!is_built(c, o, item))
             continue;
-        one = plan_apply(c, o, kernel, item, &(struct sched_settings){0});
+        one =
+            plan_apply(c, o, kernel, item, &(struct sched_settings){0}, &known);
         arena_release(&c->scratch, here);
         if (!one)
             return false;

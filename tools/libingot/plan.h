@@ -3,6 +3,7 @@
 #ifndef TOOLS_LIBINGOT_PLAN_H
 #define TOOLS_LIBINGOT_PLAN_H
 
+#include "passes/schedule/schedule.h"
 #include "tools/libingot/compile.h"
 
 // What a schedule made of a kernel.
@@ -32,11 +33,11 @@ void plan_defaults(struct compilation *c, const struct compile_options *o,
                    const struct ir_kernel *kernel, struct sched_items *out);
 
 // Apply a schedule to a copy of a kernel, unless it is for other kernels; nothing
-// is said of what cannot be done.  Returns NULL then.
-struct planned *plan_apply(struct compilation *c,
-                           const struct compile_options *o,
-                           const struct ir_kernel *kernel,
-                           const struct sched_item *item,
-                           const struct sched_settings *settings);
+// is said of what cannot be done.  Returns NULL then.  What cases of one rule share is
+// found once if they have the same `known`, which begins empty; NULL: nothing is shared.
+struct planned *
+plan_apply(struct compilation *c, const struct compile_options *o,
+           const struct ir_kernel *kernel, const struct sched_item *item,
+           const struct sched_settings *settings, struct sched_known *known);
 
 #endif

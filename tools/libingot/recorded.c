@@ -73,7 +73,7 @@ static const char *make(struct compilation *c, const struct compile_options *o,
                                       NULL, 0, &out->guard))
         return "its schedule cannot be read";
     struct planned *made =
-        plan_apply(c, o, kernel, out->item, &(struct sched_settings){0});
+        plan_apply(c, o, kernel, out->item, &(struct sched_settings){0}, NULL);
     if (!made || !made->kernel)
         return "its schedule cannot be applied";
     map_set(&c->planned, out->item, made);

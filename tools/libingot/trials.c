@@ -189,6 +189,11 @@ static bool further_leave(struct trials *t, struct ir_expr *own,
     return left > 0;
 }
 
+bool trials_differ(struct trials *t, struct ir_expr *own, struct ir_expr *other)
+{
+    return usual_leave(t, own, &other, 1);
+}
+
 bool trials_leave(struct trials *t, struct ir_expr *own,
                   struct ir_expr *const *others, size_t n)
 {

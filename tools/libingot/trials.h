@@ -25,6 +25,11 @@ void trials_start(struct trials *t, struct arena *a,
                   const struct ir_kernel *kernel,
                   struct ir_expr *const *conditions, size_t n);
 
+// Return whether one of the sizes shows that another condition does not hold wherever
+// `own` does (NULL: always).  False says nothing.
+bool trials_differ(struct trials *t, struct ir_expr *own,
+                   struct ir_expr *other);
+
 // Return whether one of the sizes is accepted by the kernel, and `own` holds (NULL:
 // always), but none of the `n` conditions.  False says nothing.
 bool trials_leave(struct trials *t, struct ir_expr *own,

@@ -167,6 +167,20 @@ static bool set_param(struct interp *in, const struct sched_parameter *param)
     return true;
 }
 
+// Return the guard of a schedule; NULL after an error.
+static struct ir_expr *find_guard(struct interp *in,
+                                  const struct sched_item *schedule)
+{
+    struct ir_expr *known = interp_known(in, schedule);
+    if (known)
+        return interp_here(in, known);
+    in->keeps = true;
+    struct ir_expr *x = interp_guard(in, schedule->guard);
+    in->keeps = false;
+    interp_know(in, schedule, x);
+    return x;
+}
+
 // Give the parameters and the knobs that the body begins with their values,
 // and find the guard; NULL if there is none.
 static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
@@ -181,9 +195,7 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
         return false;
     if (!schedule->guard)
         return true;
-    in->keeps = true;
-    struct ir_expr *x = *guard = interp_guard(in, schedule->guard);
-    in->keeps = false;
+    struct ir_expr *x = *guard = find_guard(in, schedule);
     if (x && x->op == OP_const && is_part && x->u.i)
         *guard = NULL;
     if (!x || x->type.kind == TYPE_bool)
@@ -288,7 +300,7 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
         vec_push(p->arena, &p->kernel->guard, guard);
     interp_origins_begin(&in);
     bool ok = run_body(&in, schedule, tunes) && interp_knobs_end(&in) &&
-              schedule_verify(p, schedule);
+              schedule_verify(p, schedule, in.has_checked_rings);
     if (outcome)
         *outcome = (struct sched_outcome){in.knobs, in.contracts};
     return ok;

@@ -276,20 +276,22 @@ static void note_consumed(struct interp *in, const struct sched_call *c)
 }
 
 // Run a primitive, and check the rings that it may have changed.
-static bool run_checked(struct sched_call *c)
+static bool run_checked(struct interp *in, struct sched_call *c)
 {
-    bool looks = schedule_rings_concern(c, &c->args);
+    bool has_rings = schedule_has_rings(c->pass);
+    bool looks = has_rings && schedule_rings_concern(c, &c->args);
     if (!sched_run(c))
         return false;
-    looks = looks || schedule_rings_concern(c, &c->args) ||
-            schedule_rings_concern(c, &c->results);
+    looks = looks || (has_rings && (schedule_rings_concern(c, &c->args) ||
+                                    schedule_rings_concern(c, &c->results)));
+    in->has_checked_rings = looks;
     return !looks || schedule_verify_rings(c);
 }
 
 bool interp_run(struct interp *in, struct sched_call *c, struct span span)
 {
     c->is_independent = interp_proven_call(in, c);
-    if (!run_checked(c) || (!in->is_last && !interp_check_size(in, c)))
+    if (!run_checked(in, c) || (!in->is_last && !interp_check_size(in, c)))
         return false;
     interp_proven_after(in, c);
     note_consumed(in, c);

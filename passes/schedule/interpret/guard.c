@@ -86,7 +86,7 @@ static struct ir_expr *guard_name(struct interp *in, const struct sched_expr *x)
     if (v && v->kind == VALUE_int)
         return ir_int(in->pass->arena, v->number);
     if (v && v->kind == VALUE_expr)
-        return v->expr;
+        return interp_here(in, v->expr);
     if (var && !in->frame->caller)
         return ir_at(in->pass->arena, ir_read(in->pass->arena, var), x->span);
     if (!v && strcmp(x->name, "sms") == 0)
@@ -154,7 +154,7 @@ static struct ir_expr *guard_look(struct interp *in, const struct sched_expr *x)
     if (v.kind == VALUE_int)
         return ir_int(in->pass->arena, v.number);
     if (v.kind == VALUE_expr)
-        return ir_at(in->pass->arena, v.expr, x->span);
+        return ir_at(in->pass->arena, interp_here(in, v.expr), x->span);
     return refuse_guard(in, x, "it is neither a number nor a size");
 }
 

@@ -64,7 +64,9 @@ struct interp {
     struct VEC(struct sched_consumed) consumed;
     struct VEC(struct sched_nest) nests;
     struct ir_block proven; // loops that are known to be independent
+    bool has_checked_rings; // of the kernel as it is now
     struct map written;     // the kernel's own statements -> as they were
+    struct map here;        // parameters of the kernel that cases share -> here
 };
 
 // Each of these returns false after an error.
@@ -117,6 +119,14 @@ bool interp_rule(struct interp *in, const struct sched_item *schedule,
 // Run statements in the current frame.
 bool interp_block(struct interp *in, const struct sched_block *block);
 
+// Return what was found for a name in front of the cases of a rule, or for a guard:
+// of the statement or of the case, in the parameters of the kernel that cases
+// share; NULL if nothing was.
+struct ir_expr *interp_known(struct interp *in, const void *of);
+// Let it be found from here on, if this is that kernel.
+void interp_know(struct interp *in, const void *of, struct ir_expr *x);
+// Return such an expression in the parameters of the kernel here.
+struct ir_expr *interp_here(struct interp *in, struct ir_expr *x);
 // Set a name of the current frame.
 void interp_set(struct interp *in, const char *name,
                 const struct sched_value *value);

@@ -7,13 +7,15 @@
 // it is in a guard.
 static bool run_size(struct interp *in, const struct sched_stmt *s)
 {
-    struct ir_expr *x = interp_guard(in, s->value);
+    struct ir_expr *known = interp_known(in, s);
+    struct ir_expr *x = known ? known : interp_guard(in, s->value);
     struct sched_value v = {
         .kind = VALUE_expr, .span = s->value->span, .expr = x};
     if (x && x->type.kind == TYPE_int && ir_int_value(x, &v.number))
         v.kind = VALUE_int;
     if (x)
         interp_set(in, s->names.at[0].text, &v);
+    interp_know(in, s, x);
     return x != NULL;
 }
 
