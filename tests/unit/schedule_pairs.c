@@ -271,7 +271,7 @@ static bool lower(struct trial *t, const struct ir_kernel *k)
     struct pass_options options = {.checked = t->closely};
     struct sched_item item = {.name = {.text = k->name}};
     struct pass p = subject_pass(s, k);
-    bool good = schedule_verify(&p, &item) &&
+    bool good = schedule_verify(&p, &item, false) &&
                 schedule_complete(&p, &s->program.schedules);
     for (size_t i = 0; good && i < sizeof pipeline / sizeof *pipeline; i++) {
         const char *name = pass_text(pipeline[i]);
