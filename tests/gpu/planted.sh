@@ -22,7 +22,7 @@ plant() {
 }
 "$INGOT" build vadd.ing --rules-only --arch none --emit ptx -o . >/dev/null || exit 1
 sed "s/\bvadd\b/vadd__s1/; s/\bvadd_param/vadd__s1_param/" vadd.*.ptx >vadd.ptx
-plant hang '.reg .pred %always; setp.eq.u32 %always, 0, 0; Forever: @%always bra Forever;'
+plant hang 'Forever: nanosleep.u32 1000; bra Forever;'
 plant fault '.reg .b64 %nowhere; mov.b64 %nowhere, 16; st.global.b32 [%nowhere], 1;'
 plant wrong 'ret;'
 
