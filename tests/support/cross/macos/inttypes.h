@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define PRIu32 "u"
+#define PRId64 "lld"
 #define PRIu64 "llu"
 #define PRIx64 "llx"
 

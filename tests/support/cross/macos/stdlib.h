@@ -8,6 +8,7 @@
 
 CROSS_BEGIN
 void *malloc(size_t size);
+void *realloc(void *block, size_t size);
 void *calloc(size_t count, size_t size);
 void free(void *block);
 CROSS_END
