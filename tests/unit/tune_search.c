@@ -96,6 +96,48 @@ static void tries_every_point_once(void **state)
     arena_reset(&m.arena);
 }
 
+// Order all points of the second item; the first knob alone is said to matter.
+static void order_by_first_knob(struct made_up *m, struct search *s)
+{
+    for (uint32_t i = 0; i < 216; i++) {
+        uint32_t *at = arena_array(&m->arena, uint32_t, 3);
+        at[0] = i / 36;
+        at[1] = i / 6 % 6;
+        at[2] = i % 6;
+        struct search_point p = {1, at, 1 + 0.1 * at[0]};
+        vec_push(&m->arena, &s->order, p);
+    }
+}
+
+static void takes_points_that_are_unlike_first(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 6, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    order_by_first_knob(&m, &s);
+    run(&m, &s, NULL);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(s.trials.at[i].point.at[0], i);
+    arena_reset(&m.arena);
+}
+
+static void learns_what_values_do(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 32, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    order_by_first_knob(&m, &s);
+    run(&m, &s, NULL);
+    assert_true(search_best(&s)->time < 1.01);
+    arena_reset(&m.arena);
+}
+
 // ---- A made-up machine -----------------------------------------------------
 
 enum { GPUS_MOST = 8, COMPILERS = 2, WAITING_MOST = 64 };
@@ -259,7 +301,7 @@ static void begins_with_seeds_then_the_order(void **state)
     struct search s;
     struct search_options o = {.seed = 1, .trials = 3, .patience = -1};
     uint32_t seed[] = {4, 1, 3}, next[] = {5, 5, 5};
-    struct search_point first = {1, seed}, second = {1, next};
+    struct search_point first = {1, seed, 0}, second = {1, next, 0};
     (void)state;
     make(&m);
     search_start(&s, &m.arena, &m.space, &o);
@@ -407,6 +449,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_valley),
         cmocka_unit_test(tries_every_point_once),
+        cmocka_unit_test(takes_points_that_are_unlike_first),
+        cmocka_unit_test(learns_what_values_do),
         cmocka_unit_test(depends_on_the_seed_alone),
         cmocka_unit_test(keeps_gpus_busy),
         cmocka_unit_test(begins_with_seeds_then_the_order),

@@ -106,7 +106,7 @@ bool tune_point(struct tune_problem *p, const struct record *r,
         return false;
     const struct sched_knobs *knobs = &p->items.at[i].knobs;
     *out = (struct search_point){
-        i, arena_array(&p->c->arena, uint32_t, knobs->n + 1)};
+        i, arena_array(&p->c->arena, uint32_t, knobs->n + 1), 0};
     for (size_t k = 0; k < knobs->n; k++)
         vec_foreach(set, &r->settings)
             for (size_t v = 0; v < knobs->at[k].values.n; v++)

@@ -182,7 +182,9 @@ static void set_order(const struct ranking *r)
     qsort(r->at, r->n, sizeof *r->at, compare);
     p->order_us = arena_array(a, double, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
-        vec_push(a, &p->search.order, r->at[i].point);
+        struct search_point point = r->at[i].point;
+        point.predicted = isfinite(r->at[i].us) ? r->at[i].us : 0;
+        vec_push(a, &p->search.order, point);
         p->order_us[i] = r->at[i].us;
     }
     p->predicted = r->n ? r->at[0].us : INFINITY;

@@ -7,10 +7,14 @@
 #include "tools/tune/propose.h"
 
 #include "ir/base/num.h"
+#include "tools/tune/effects.h"
 
 #include <string.h>
 
-enum { MUTATIONS_TRIED = 32 };
+enum { MUTATIONS_TRIED = 32, ALIKE_KNOBS = 3, ORDERED_EVERY = 4 };
+
+// Predictions that differ by less than this part are the same.
+static const double SAME = 0.02;
 
 uint64_t propose_size(const struct search_item *item)
 {
@@ -32,8 +36,18 @@ static uint64_t draw(struct search *s, uint64_t n)
     return (s->random >> 11) % n;
 }
 
-// Return whether a point was tried already.
-static bool is_known(const struct search *s, const struct search_point *p)
+size_t search_distance(const struct search *s, const struct search_point *x,
+                       const struct search_point *y)
+{
+    size_t apart = 0;
+    if (x->item != y->item)
+        return SIZE_MAX;
+    for (size_t i = 0; i < s->space->at[x->item].n; i++)
+        apart += x->at[i] != y->at[i];
+    return apart;
+}
+
+bool search_is_known(const struct search *s, const struct search_point *p)
 {
     size_t n = s->space->at[p->item].n;
     vec_foreach(t, &s->trials)
@@ -43,11 +57,26 @@ static bool is_known(const struct search *s, const struct search_point *p)
     return false;
 }
 
+// Return whether a point that was tried has the same prediction and nearly the same
+// knobs: it tells what this one would.
+static bool is_alike(const struct search *s, const struct search_point *p)
+{
+    vec_foreach(t, &s->trials) {
+        double other = t->point.predicted;
+        if (p->predicted > 0 && other > p->predicted * (1 - SAME) &&
+            other < p->predicted * (1 + SAME) &&
+            search_distance(s, &t->point, p) <= ALIKE_KNOBS)
+            return true;
+    }
+    return false;
+}
+
 // Return a copy of a point.
 static struct search_point copy(struct search *s, const struct search_point *p)
 {
     size_t n = s->space->at[p->item].n;
-    struct search_point out = {p->item, arena_array(s->arena, uint32_t, n + 1)};
+    struct search_point out = {p->item, arena_array(s->arena, uint32_t, n + 1),
+                               p->predicted};
     if (n)
         memcpy(out.at, p->at, n * sizeof *p->at);
     return out;
@@ -81,8 +110,8 @@ static struct search_point point_of(struct search *s, size_t item,
     const struct search_item *from = &s->space->at[item];
     uint64_t n = propose_size(from);
     uint64_t rest = number * step_of(s->options.seed, n) % n;
-    struct search_point p = {item,
-                             arena_array(s->arena, uint32_t, from->n + 1)};
+    struct search_point p = {item, arena_array(s->arena, uint32_t, from->n + 1),
+                             0};
     for (size_t i = from->n; i-- > 0;) {
         uint64_t first = from->first ? from->first[i] : 0;
         p.at[i] = (uint32_t)((rest + first) % from->values[i]);
@@ -105,19 +134,33 @@ static bool take_in_turn(struct search *s, struct search_point *out)
     return true;
 }
 
+// Take the first point of the order that was not tried; one that is like another comes
+// behind those that are not, unless all are tried.
+static bool take_first(struct search *s, struct search_point *out)
+{
+    while (s->next_order < s->order.n &&
+           search_is_known(s, &s->order.at[s->next_order]))
+        s->next_order++;
+    for (int alike = s->options.is_exhaustive; alike < 2; alike++) {
+        for (size_t i = s->next_order; i < s->order.n; i++) {
+            const struct search_point *p = &s->order.at[i];
+            if (search_is_known(s, p) || (!alike && is_alike(s, p)))
+                continue;
+            *out = copy(s, p);
+            return true;
+        }
+    }
+    return false;
+}
+
 // Take the next point of the order that is given, or else in turn.
 static bool take_ordered(struct search *s, struct search_point *out)
 {
     struct search_point p;
-    while (s->next_order < s->order.n) {
-        p = s->order.at[s->next_order++];
-        if (!is_known(s, &p)) {
-            *out = copy(s, &p);
-            return true;
-        }
-    }
+    if (take_first(s, out))
+        return true;
     while (take_in_turn(s, &p)) {
-        if (is_known(s, &p))
+        if (search_is_known(s, &p))
             continue;
         *out = p;
         return true;
@@ -140,7 +183,7 @@ static bool take_seed(struct search *s, struct search_point *out)
 {
     while (s->next_seed < s->seeds.n) {
         const struct search_point *p = &s->seeds.at[s->next_seed++];
-        if (is_known(s, p))
+        if (search_is_known(s, p))
             continue;
         *out = copy(s, p);
         return true;
@@ -169,6 +212,7 @@ void propose_winners(struct search *s)
     for (size_t i = 0; i < s->trials.n; i++)
         if (search_has_time(&s->trials.at[i]))
             enter(s, i);
+    effects_learn(s);
 }
 
 // Take a point that was not tried beside a trial: one knob has the value in front
@@ -178,11 +222,12 @@ static bool take_beside(struct search *s, const struct search_trial *t,
 {
     const struct search_item *item = &s->space->at[t->point.item];
     struct search_point p = copy(s, &t->point);
+    p.predicted = 0;
     for (size_t i = 0; i < item->n; i++) {
         for (int side = -1; side <= 1; side += 2) {
             uint32_t value = t->point.at[i] + (uint32_t)side;
             p.at[i] = value;
-            if (value < item->values[i] && !is_known(s, &p)) {
+            if (value < item->values[i] && !search_is_known(s, &p)) {
                 *out = p;
                 return true;
             }
@@ -212,8 +257,9 @@ static bool take_mutation(struct search *s, struct search_point *out)
             continue;
         struct search_point p = copy(s, from);
         size_t knob = draw(s, n);
+        p.predicted = 0;
         p.at[knob] = (uint32_t)draw(s, s->space->at[p.item].values[knob]);
-        if (is_known(s, &p))
+        if (search_is_known(s, &p))
             continue;
         *out = p;
         return true;
@@ -233,10 +279,14 @@ static bool take_later(struct search *s, struct search_point *out)
 bool propose(struct search *s, struct search_point *out)
 {
     size_t place = s->trials.n - s->first[0];
-    bool goes_near = s->first[0] > 0 && place % 2 == 0;
+    bool goes_on = s->first[0] > 0, goes_near = goes_on && place % 2 == 0;
     if (take_seed(s, out))
         return true;
-    if (goes_near && (take_neighbour(s, out) || take_mutation(s, out)))
+    if (goes_on && s->effects && place % ORDERED_EVERY < ORDERED_EVERY - 1 &&
+        effects_take(s, out))
+        return true;
+    if (goes_near && !s->effects &&
+        (take_neighbour(s, out) || take_mutation(s, out)))
         return true;
     return take_ordered(s, out) || take_later(s, out);
 }

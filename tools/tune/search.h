@@ -35,6 +35,7 @@ struct search_space VEC(struct search_item);
 struct search_point {
     size_t item;
     uint32_t *at;
+    double predicted; // the time that is expected, in any unit; 0: unknown
 };
 struct search_points VEC(struct search_point);
 
@@ -100,6 +101,7 @@ struct search {
     size_t first[SEARCH_RUNGS]; // trial that the round at each rung began with
     size_t winners[SEARCH_WINNERS]; // the fastest as the stage began
     size_t n_winners;
+    double *effects;   // what effects.c has learnt; NULL: nothing
     bool is_open;      // the round at rung 0 may get further trials
     double before;     // best time when the stage began; 0: none
     bool is_exhausted; // there is nothing left to propose
@@ -115,6 +117,13 @@ enum search_step search_next(struct search *s, struct search_job *out);
 // Say how a trial ended; `time` counts if it was measured.
 void search_tell(struct search *s, size_t trial, enum search_end end,
                  double time);
+
+// Return in how many knobs two points differ; SIZE_MAX if they are of two items.
+size_t search_distance(const struct search *s, const struct search_point *x,
+                       const struct search_point *y);
+
+// Return whether a point was tried already.
+bool search_is_known(const struct search *s, const struct search_point *p);
 
 // Return whether a trial was measured, be it that it is measured again.
 bool search_has_time(const struct search_trial *t);
