@@ -18,10 +18,9 @@ static int64_t only_value(const struct facts *f, const struct ir_expr *x)
 // Return a number that the atom is known to be a multiple of.
 static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
 {
-    int64_t best = only_value(f, x);
-    if (best > 0)
-        return best;
-    best = 1;
+    int64_t best = 1, value = only_value(f, x);
+    if (value > 0)
+        return value;
     vec_foreach(m, &f->multiples) {
         int64_t both = best / num_gcd(best, m->of);
         if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))

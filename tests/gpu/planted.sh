@@ -4,7 +4,8 @@
 #
 #   INGOT=build/static/ingot SOURCE_DIR=. tests/gpu/planted.sh
 #
-# ARCH names the GPU's architecture (sm_90a); ptxas is in the PATH or in INGOT_CUDA.
+# ARCH names the GPU's architecture (sm_90a); ptxas is in the PATH or in INGOT_CUDA; GPU is the file whose presence
+# says that there is a GPU.
 set -uo pipefail
 
 [ -e "${GPU:-/dev/nvidia0}" ] || { echo "no GPU: skipped"; exit 77; }
@@ -13,7 +14,21 @@ ptxas=${INGOT_CUDA:+$INGOT_CUDA/bin/}ptxas
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-cp "$SOURCE_DIR/tests/kernels/vadd.ing" .
+
+cat >vadd.ing <<'ING'
+kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] {
+    C[i] = A[i] + B[i]
+}
+
+schedule vadd {
+    tune threads in [64, 128, 256, 512]
+    tune lanes in [2, 4, 8]
+    b, t, v = split(C.i, _, threads, lanes)
+    bind(b, block.x)
+    bind(t, thread.x)
+    vectorize(v)
+}
+ING
 
 # Makes a cubin of the kernel that begins with these instructions.
 plant() {
@@ -32,20 +47,6 @@ threads = 128\b.*lanes = 2\b fault
 threads = 256\b.*lanes = 2\b wrong
 threads = 512\b.*lanes = 2\b crash
 RULES
-cat >vadd.ing <<'ING'
-kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] {
-    C[i] = A[i] + B[i]
-}
-
-schedule vadd {
-    tune threads in [64, 128, 256, 512]
-    tune lanes in [2, 4, 8]
-    b, t, v = split(C.i, _, threads, lanes)
-    bind(b, block.x)
-    bind(t, thread.x)
-    vectorize(v)
-}
-ING
 "$INGOT" tune vadd.ing --size n=1000000 --trials 12 --limit 5s \
   --cross "python3 $SOURCE_DIR/tests/gpu/planted_agent.py rules . $INGOT agent" >log 2>&1 || status=1
 cat log

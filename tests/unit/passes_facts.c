@@ -238,6 +238,28 @@ static void where_is_known(void **state)
            expected, 4);
 }
 
+// Behind guards on the sizes, products with them are multiples of numbers.
+static void sizes_are_multiples(void **state)
+{
+    static const struct {
+        size_t store;
+        int64_t of;
+        bool is_multiple;
+    } rows[] = {{0, 64, true}, {0, 128, false}, {1, 8, true}, {1, 16, false}};
+    struct probe p;
+    (void)state;
+    struct ir_block *b = probe(&p, " where n == 64, (m + 8) % 16 == 0",
+                               "B[i, j] = j * n == 0 ? i64(0) : i64(1)\n"
+                               "B[i, j] = i * m == 0 ? i64(0) : i64(1)");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ir_expr *is_zero = b->at[rows[i].store]->u.store.value->args[0];
+        struct affine x = affine_of(&p.arena, is_zero->args[0]);
+        assert_int_equal(facts_multiple(&p.facts, &x, rows[i].of),
+                         rows[i].is_multiple);
+    }
+    arena_reset(&p.arena);
+}
+
 struct claim_row {
     const char *condition;
     bool is_refuted;
@@ -369,6 +391,7 @@ int main(void)
         cmocka_unit_test(ranges_follow_operations),
         cmocka_unit_test(conditions_are_decided),
         cmocka_unit_test(where_is_known),
+        cmocka_unit_test(sizes_are_multiples),
         cmocka_unit_test(models_refute_only_what_may_fail),
         cmocka_unit_test(models_end_with_what_contradicts_them),
         cmocka_unit_test(open_sizes_are_narrowed),
