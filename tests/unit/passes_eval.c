@@ -12,6 +12,7 @@
 #include "ir/ring.h"
 #include "ir/text.h"
 #include "ir/walk.h"
+#include "passes/analysis/facts.h"
 #include "passes/analysis/narrow.h"
 #include "passes/pass.h"
 #include "passes/schedule/schedule.h"
@@ -108,12 +109,28 @@ static bool is_small(const struct ir_kernel *k,
     return bytes <= BYTES_MOST;
 }
 
+// Give the sizes that the guard leaves one value, as `n == 64` does, that value.
+static void choose_exact(struct file *f, const struct ir_kernel *k,
+                         const struct facts *facts, struct eval_argument *args)
+{
+    for (size_t i = 0; i < k->params.n; i++) {
+        struct ir_var *var = k->params.at[i].var;
+        if (!var || !type_is_integer(var->type))
+            continue;
+        struct interval range = facts_range(facts, ir_read(&f->arena, var));
+        if (range.lo == range.hi)
+            args[i].scalar.i = range.lo;
+    }
+}
+
 // Choose the scalars of a kernel at random so that it accepts them, the last time
 // with one of them long and the others short; false if
 // that does not succeed.
 static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                            struct eval_argument *args)
 {
+    struct facts facts;
+    facts_start(&facts, &f->arena, k);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool is_scaled = (k->guard.n > 0) == (attempt < ATTEMPTS / 2);
         bool has_long = attempt >= ATTEMPTS * 3 / 4;
@@ -128,6 +145,7 @@ static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                                        ? (int64_t)below(f, 41) * 1024
                                        : (int64_t)below(f, 4);
         }
+        choose_exact(f, k, &facts, args);
         if (holds(k, &k->where, args) && holds(k, &k->guard, args) &&
             is_small(k, args))
             return true;
