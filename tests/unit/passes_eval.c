@@ -525,7 +525,6 @@ static void passes_keep_the_kernels(void **state)
 {
     (void)state;
     test_folder(source_path("tests/kernels"), true);
-    test_folder(source_path("tests/kernels/features"), true);
 }
 
 static void passes_keep_the_text_tests(void **state)
