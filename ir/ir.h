@@ -304,6 +304,7 @@ struct ir_launch {
     // Arrays in global memory of which no thread of a block sees what another
     // one writes: barriers change nothing of what it sees there.
     struct VEC(struct ir_buffer *) noalias;
+    struct VEC(struct span) bound_by; // the directives that bound its loops
     struct ir_block body;
 };
 

@@ -139,6 +139,7 @@ struct sched_contract {
     enum sched_contract_kind kind;
     struct span span; // where it is written
     int64_t value;    // of those with a number
+    struct span call; // in a def of the library, of the call of that; or none
 };
 struct sched_contracts VEC(struct sched_contract);
 

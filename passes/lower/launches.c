@@ -139,6 +139,15 @@ static bool lacks_barriers(const struct ir_block *block)
     return !has_barriers(block);
 }
 
+// Note which directives bound loops of a launch to blocks and threads.
+static void note_bound(struct pass *p, struct ir_launch *launch)
+{
+    ir_foreach_stmt(s, &launch->body)
+        if (s->by.source &&
+            (ir_is_over(s, AXIS_BLOCK) || ir_is_over(s, AXIS_THREAD)))
+            vec_push(p->arena, &launch->bound_by, s->by);
+}
+
 // Make a launch of the statements of a block; NULL after errors.
 static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
                                    size_t number)
@@ -151,6 +160,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     launch->attributes = p->kernel->attributes;
     launch->body = body;
     s->span = body.at[0]->span;
+    note_bound(p, launch);
     if (mapping_start(&m, p, launch))
         set_geometry(&m);
     if (!m.failed)

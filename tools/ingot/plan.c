@@ -5,9 +5,11 @@
 // Candidates are the schedules of the file, or the cases of the rule that was
 // found, for one architecture.  Those whose guard holds at the sizes come first,
 // by predicted time (passes/model); the one that a launch takes is marked.  The
-// others follow, with what does not hold.  Nothing runs.
+// others follow, with what does not hold; then the rules that match and were left
+// out, as one of their cases cannot be applied, with the diagnostic.  Nothing runs.
 
 #include "tools/ingot/predict.h"
+#include "tools/ingot/schedule_why.h"
 
 enum { KEY_JSON = 9200 };
 
@@ -29,6 +31,26 @@ static error_t take(int key, char *arg, struct argp_state *state)
     }
 }
 
+// Return the rules that were left out, each with its case that cannot be applied.
+static json_t *left_out_json(const struct compilation *c,
+                             const struct ir_kernel *kernel)
+{
+    json_t *list = json_array();
+    vec_foreach(r, &c->refused) {
+        json_t *object;
+        if (r->kernel != kernel)
+            continue;
+        object = json_object();
+        json_object_set_new(object, "rule", json_text(r->item->by->name));
+        json_object_set_new(object, "case",
+                            json_integer((json_int_t)r->number));
+        json_object_set_new(object, "why",
+                            r->why ? json_text(r->why) : json_null());
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 // Predict, and print.  Returns false after reporting, or with `wrong` set.
 static bool predict(struct plan *o, bool *is_printed)
 {
@@ -41,11 +63,15 @@ static bool predict(struct plan *o, bool *is_printed)
         return false;
     struct candidates rows = candidates_make(c, &problem, &p->device);
     if (o->is_json) {
-        *is_printed =
-            json_print(candidates_json(&c->arena, &problem, &p->device, &rows));
+        json_t *object =
+            candidates_json(&c->arena, &problem, &p->device, &rows);
+        json_object_set_new(object, "left_out",
+                            left_out_json(c, problem.kernel));
+        *is_printed = json_print(object);
         return true;
     }
     candidates_print(&c->arena, &problem, &p->device, &rows, &text);
+    schedule_left_out_print(c, problem.kernel, "  left out: ", &text);
     *is_printed = cli_print(&text);
     buf_free(&text);
     return true;

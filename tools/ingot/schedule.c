@@ -6,7 +6,8 @@
 //
 // With --size, the one schedule that a launch of these sizes takes: of a rule, its
 // case as a schedule of its own (schedule_case.c); with --why, what of the guards
-// of those in front of it does not hold (schedule_why.c).
+// of those in front of it does not hold, and which rules were left out, as one of
+// their cases cannot be applied (schedule_why.c).
 
 #include "tools/ingot/dispatch.h"
 #include "tools/ingot/problem_options.h"
@@ -105,6 +106,8 @@ static bool print_taken(struct schedule *o, struct buf *out)
                          &problem, &o->wrong) != PROBLEM_READY)
             return false;
         problem.sms = o->sms;
+        if (o->says_why)
+            schedule_left_out_print(o->c, kernel, "// left out: ", out);
         const struct variant *v = taken(o, &problem, out);
         if (!v)
             return diag_error(&o->c->diags, kernel->span, D_no_variant,

@@ -70,6 +70,31 @@ void schedule_refusal_print(struct arena *a, const struct problem *p,
     print_numbers(a, p, v, refusal, out);
 }
 
+// Append which case of which rule cannot be applied, and why.
+static void print_left_out(const struct refused_case *r, struct buf *out)
+{
+    const struct sched_expr *by = r->item->by;
+    struct span at = r->item->span;
+    buf_printf(out, "rule %s(", by->name);
+    for (size_t i = 0; i < by->args.n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", by->args.at[i]->name);
+    buf_printf(out, "), case %zu (%s:%u): %s\n", r->number, at.source->name,
+               source_line(at.source, at.from).number,
+               r->why ? r->why : "it cannot be applied");
+}
+
+void schedule_left_out_print(const struct compilation *c,
+                             const struct ir_kernel *kernel, const char *lead,
+                             struct buf *out)
+{
+    vec_foreach(r, &c->refused) {
+        if (r->kernel != kernel)
+            continue;
+        buf_text(out, lead);
+        print_left_out(r, out);
+    }
+}
+
 void schedule_why_print(struct arena *a, const struct problem *p,
                         const struct variant *v, struct ir_expr *refusal,
                         struct buf *out)

@@ -164,7 +164,7 @@ knobs_with(struct tune_problem *p, const struct sched_item *item,
     vec_append(&p->c->arena, &settings, &p->source.settings);
     vec_append(&p->c->arena, &settings, further);
     struct planned *made =
-        plan_apply(p->c, &o, p->kernel, item, &settings, NULL);
+        plan_apply(p->c, &o, p->kernel, item, &settings, NULL, NULL);
     return made && made->outcome ? &made->outcome->knobs : NULL;
 }
 

@@ -77,6 +77,15 @@ struct compiled_image {
     struct ptxas_remarks remarks;
 };
 
+// A case of a rule that matches a kernel and cannot be applied to it, for which the
+// kernel does not get the rule.
+struct refused_case {
+    const struct ir_kernel *kernel;
+    const struct sched_item *item;
+    size_t number;   // of the case in the rule, from 1; values of a list count
+    const char *why; // "E0601: a factor must be at least 1 ..."
+};
+
 // All that one compilation owns.
 struct compilation {
     struct arena arena, scratch;
@@ -90,6 +99,7 @@ struct compilation {
     // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;
     struct sched_items cases; // of rules that were found
+    struct VEC(struct refused_case) refused;
     struct map planned; // those that are for the build: a `struct planned`
     size_t asked;       // how often isl was asked of iterations and of sizes
     struct VEC(struct compiled_image) images;

@@ -12,11 +12,40 @@ struct clause {
     struct compilation *c;
     const struct variant *variant;
     const struct sched_contract *contract;
-    const struct access_costs *accesses; // LOWERED: of the variant
+    const struct access_costs *accesses; // LOWERED: of the contract's launches
     const struct compiled_image *image;  // ASSEMBLED ...
     const struct ir_launch *launch;      // of the variant
     const struct kernel_usage *usage;    // of the launch
 };
+
+// ---- Which launches -------------------------------------------------------
+
+// Return whether two spans are the same text.
+static bool is_same_span(struct span x, struct span y)
+{
+    return x.source == y.source && x.from == y.from && x.to == y.to;
+}
+
+// Return whether a launch has a loop that the call of a contract's def has bound.
+static bool is_bound_by(const struct ir_launch *l,
+                        const struct sched_contract *contract)
+{
+    vec_foreach(by, &l->bound_by)
+        if (is_same_span(*by, contract->call))
+            return true;
+    return false;
+}
+
+// Return whether a contract is for a launch: another def's are no concern of it.
+static bool concerns(const struct clause *k, const struct ir_launch *launch)
+{
+    const struct ir_block *body = &k->variant->kernel->body;
+    bool has_own = false;
+    for (size_t i = 0; i < body->n; i++)
+        has_own |= body->at[i]->kind == STMT_launch &&
+                   is_bound_by(&body->at[i]->u.launch, k->contract);
+    return !has_own || is_bound_by(launch, k->contract);
+}
 
 // ---- What ptxas made ------------------------------------------------------
 
@@ -85,8 +114,7 @@ static bool is_same_access(const struct access_cost *x,
                            const struct access_cost *y)
 {
     return x->launch == y->launch && x->buffer == y->buffer &&
-           x->kind == y->kind && x->span.source == y->span.source &&
-           x->span.from == y->span.from && x->span.to == y->span.to;
+           x->kind == y->kind && is_same_span(x->span, y->span);
 }
 
 // Return whether an access loads or stores global memory.
@@ -197,14 +225,41 @@ static void judge(const struct clause *k)
     }
 }
 
-// Judge the contracts of a clause's variant that are judged at that point.
-static void judge_all(struct clause *k, enum sched_contract_seen seen)
+// Judge the contracts on what ptxas made of a launch.
+static void judge_assembled(struct clause *k)
 {
     const struct sched_contracts *all = &k->variant->outcome->contracts;
     for (size_t i = 0; i < all->n; i++) {
         k->contract = &all->at[i];
-        if (sched_contract_info(k->contract->kind)->seen == seen)
+        if (sched_contract_info(k->contract->kind)->seen ==
+                CONTRACT_ASSEMBLED &&
+            concerns(k, k->launch))
             judge(k);
+    }
+}
+
+// Judge a contract on the accesses of its launches.
+static void judge_accesses(struct clause *k, const struct access_costs *all)
+{
+    struct access_costs own = {0};
+    vec_foreach(x, all)
+        if (concerns(k, x->launch))
+            vec_push(&k->c->arena, &own, *x);
+    k->accesses = &own;
+    judge(k);
+    k->accesses = NULL;
+}
+
+// Judge the contracts of a variant on what is lowered.
+static void judge_lowered(struct clause *k)
+{
+    const struct sched_contracts *all = &k->variant->outcome->contracts;
+    struct access_costs costs =
+        access_costs(&k->c->arena, k->variant->kernel, NULL);
+    vec_foreach(contract, all) {
+        k->contract = contract;
+        if (sched_contract_info(contract->kind)->seen == CONTRACT_LOWERED)
+            judge_accesses(k, &costs);
     }
 }
 
@@ -213,9 +268,9 @@ static void judge_all(struct clause *k, enum sched_contract_seen seen)
 static void judge_implied(struct clause k)
 {
     const struct variant *v = k.variant;
-    struct sched_contract implied = {
-        CONTRACT_no_spill, v->schedule ? v->schedule->span : v->source->span,
-        0};
+    struct sched_contract implied = {.kind = CONTRACT_no_spill,
+                                     .span = v->schedule ? v->schedule->span
+                                                         : v->source->span};
     bool has_matrix = ir_has(&k.launch->body, STMT_matrix);
     for (size_t i = 0; i < v->outcome->contracts.n; i++)
         has_matrix &= v->outcome->contracts.at[i].kind != CONTRACT_no_spill;
@@ -235,7 +290,7 @@ static void judge_launches(struct clause *k)
         k->usage = usage_find(&k->image->usage, k->launch->name);
         if (!k->usage)
             continue;
-        judge_all(k, CONTRACT_ASSEMBLED);
+        judge_assembled(k);
         judge_implied(*k);
     }
 }
@@ -265,9 +320,8 @@ bool contracts_check_lowered(struct compilation *c)
         const struct variant *v = &c->variants.at[i];
         if (!has_author(v) || !has_contract(v, CONTRACT_LOWERED))
             continue;
-        struct access_costs costs = access_costs(&c->arena, v->kernel, NULL);
-        struct clause k = {.c = c, .variant = v, .accesses = &costs};
-        judge_all(&k, CONTRACT_LOWERED);
+        struct clause k = {.c = c, .variant = v};
+        judge_lowered(&k);
     }
     return c->diags.errors == errors;
 }

@@ -11,10 +11,22 @@
 // When a kernel has so many cases, no further rule is asked for more.
 enum { CASES_MOST = 64 };
 
-struct planned *
-plan_apply(struct compilation *c, const struct compile_options *o,
-           const struct ir_kernel *kernel, const struct sched_item *item,
-           const struct sched_settings *settings, struct sched_known *known)
+// Set `why` to what kept a schedule from being applied, unless nobody asks.  Returns
+// NULL.
+static struct planned *refused(struct compilation *c,
+                               const struct diag_list *diags, const char **why)
+{
+    if (why)
+        *why = diag_first_error(&c->arena, diags);
+    return NULL;
+}
+
+struct planned *plan_apply(struct compilation *c,
+                           const struct compile_options *o,
+                           const struct ir_kernel *kernel,
+                           const struct sched_item *item,
+                           const struct sched_settings *settings,
+                           struct sched_known *known, const char **why)
 {
     struct sched_known own = {.kernel = kernel, .sizes.arena = &c->arena};
     struct planned *one = arena_new(&c->arena, struct planned);
@@ -28,7 +40,7 @@ plan_apply(struct compilation *c, const struct compile_options *o,
                      .known = known ? known : &own};
     if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
                         settings->n, &one->guard))
-        return NULL;
+        return refused(c, &one->diags, why);
     if (schedule_excludes(kernel, item, one->guard))
         return one;
     one->kernel = p.kernel = ir_copy_kernel(&c->arena, kernel);
@@ -37,7 +49,7 @@ plan_apply(struct compilation *c, const struct compile_options *o,
     bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
                              settings->n, one->outcome) &&
               schedule_complete(&p, &c->program.schedules);
-    return ok ? one : NULL;
+    return ok ? one : refused(c, &one->diags, why);
 }
 
 // Return whether a case is for an architecture of the build; what it names wrong is
@@ -52,23 +64,26 @@ static bool is_built(struct compilation *c, const struct compile_options *o,
 }
 
 // Apply the cases of a rule to copies of a kernel, and keep these; false if one
-// cannot be applied.
+// cannot be applied, which is noted.
 static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct ir_kernel *kernel,
                     const struct sched_items *cases)
 {
     struct arena_mark here = arena_mark(&c->scratch);
     struct sched_known known = {.kernel = kernel, .sizes.arena = &c->arena};
-    vec_foreach_value(item, cases) {
+    for (size_t i = 0; i < cases->n; i++) {
+        struct refused_case not = {kernel, cases->at[i], i + 1, NULL};
         struct planned *one;
-        if (!is_built(c, o, item))
+        if (!is_built(c, o, not .item))
             continue;
-        one =
-            plan_apply(c, o, kernel, item, &(struct sched_settings){0}, &known);
+        one = plan_apply(c, o, kernel, not .item, &(struct sched_settings){0},
+                         &known, &not .why);
         arena_release(&c->scratch, here);
-        if (!one)
+        if (!one) {
+            vec_push(&c->arena, &c->refused, not );
             return false;
-        map_set(&c->planned, item, one);
+        }
+        map_set(&c->planned, not .item, one);
     }
     return true;
 }

@@ -32,12 +32,15 @@ void plan_more(struct compilation *c, const struct compile_options *o,
 void plan_defaults(struct compilation *c, const struct compile_options *o,
                    const struct ir_kernel *kernel, struct sched_items *out);
 
-// Apply a schedule to a copy of a kernel, unless it is for other kernels; nothing
-// is said of what cannot be done.  Returns NULL then.  What cases of one rule share is
-// found once if they have the same `known`, which begins empty; NULL: nothing is shared.
-struct planned *
-plan_apply(struct compilation *c, const struct compile_options *o,
-           const struct ir_kernel *kernel, const struct sched_item *item,
-           const struct sched_settings *settings, struct sched_known *known);
+// Apply a schedule to a copy of a kernel, unless it is for other kernels.  Returns NULL
+// if that cannot be done, and why in `why`, unless that is NULL.  What cases of one rule
+// share is found once if they have the same `known`, which begins empty; NULL: nothing is
+// shared.
+struct planned *plan_apply(struct compilation *c,
+                           const struct compile_options *o,
+                           const struct ir_kernel *kernel,
+                           const struct sched_item *item,
+                           const struct sched_settings *settings,
+                           struct sched_known *known, const char **why);
 
 #endif

@@ -72,8 +72,8 @@ static const char *make(struct compilation *c, const struct compile_options *o,
     if (!out->item || !schedule_guard(&p, &c->program.schedules, out->item,
                                       NULL, 0, &out->guard))
         return "its schedule cannot be read";
-    struct planned *made =
-        plan_apply(c, o, kernel, out->item, &(struct sched_settings){0}, NULL);
+    struct planned *made = plan_apply(c, o, kernel, out->item,
+                                      &(struct sched_settings){0}, NULL, NULL);
     if (!made || !made->kernel)
         return "its schedule cannot be applied";
     map_set(&c->planned, out->item, made);

@@ -41,7 +41,9 @@ static bool add(struct interp *in, const struct sched_name *name,
                 const struct sched_expr *number)
 {
     for (int i = 0; i < CONTRACT_COUNT; i++) {
-        struct sched_contract c = {(enum sched_contract_kind)i, name->span, 0};
+        struct sched_contract c = {.kind = (enum sched_contract_kind)i,
+                                   .span = name->span,
+                                   .call = interp_origin(in, name->span)};
         if (strcmp(sched_contract_info(c.kind)->name, name->text) != 0)
             continue;
         if (!take_number(in, name, number, &c))

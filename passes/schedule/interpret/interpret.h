@@ -149,6 +149,9 @@ const char *interp_kind(enum sched_value_kind kind);
 
 // Remember which statements the kernel has before its schedule.
 void interp_origins_begin(struct interp *in);
+// Return the place of a directive in the current frame, or of the call of the def
+// of the library that it is in.
+struct span interp_origin(const struct interp *in, struct span directive);
 // Note a directive that was run in the current frame as what made the new
 // statements, and bound the loops, that have no such place yet.  In a def of
 // the library that is its call.

@@ -63,11 +63,17 @@ static void note_made(const struct interp *in, struct ir_stmt *s,
         s->by = by;
 }
 
-void interp_origins_note(struct interp *in, struct span directive)
+struct span interp_origin(const struct interp *in, struct span directive)
 {
     for (const struct sched_frame *f = in->frame; is_library(in, f->item);
          f = f->caller)
         directive = f->call;
+    return directive;
+}
+
+void interp_origins_note(struct interp *in, struct span directive)
+{
+    directive = interp_origin(in, directive);
     ir_foreach_stmt(s, &in->pass->kernel->body)
         note_made(in, s, directive);
 }
