@@ -66,6 +66,12 @@ static bool divides(struct type t, int64_t a, int64_t b, const char **fault)
     return false;
 }
 
+// Return how many of the bits of a number of type t are set.
+static int64_t bits_set(struct type t, int64_t a)
+{
+    return __builtin_popcountll((uint64_t)a << (64 - type_bits(t)));
+}
+
 // Return a / b towards zero, if there is a quotient.
 static int64_t divide(struct type t, int64_t a, int64_t b, const char **fault)
 {

@@ -159,6 +159,7 @@ sched_contract_info(enum sched_contract_kind kind);
 struct sched_outcome {
     struct sched_knobs knobs;         // all that was left open
     struct sched_contracts contracts; // in the order in which they were run
+    struct ir_conditions required;    // of the sizes, by `require`
 };
 
 // Return the item of that interned name, or NULL.

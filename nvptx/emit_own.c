@@ -135,6 +135,12 @@ LLVMValueRef emit_abs(struct emitter *e, const struct ir_expr *x)
     return args[0];
 }
 
+LLVMValueRef emit_popcount(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    return emit_intrinsic(e, "llvm.ctpop", emit_type(e, x->type), &a, 1);
+}
+
 LLVMValueRef emit_relu(struct emitter *e, const struct ir_expr *x)
 {
     LLVMValueRef a = emit_value(e, x->args[0]);

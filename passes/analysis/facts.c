@@ -84,17 +84,18 @@ static void learn_at_most(struct facts *f, struct ir_expr *x, struct ir_expr *y,
     learn(f, d);
 }
 
-// Learn what x + c being a multiple of a number says of an atom x: of n + 8 and 16,
-// that n is one of 8.
+// Learn what f * x + c being a multiple of a number says of an atom x: of n + 8 and 16,
+// that n is one of 8; of 2 * n and 8, that n is one of 4.
 static void learn_atom_multiple(struct facts *f,
                                 const struct fact_multiple *sum)
 {
     struct affine form = affine_of(f->arena, sum->atom);
-    if (form.failed || form.terms.n != 1 || form.constant == 0)
+    if (form.failed || form.terms.n != 1 || form.terms.at[0].n != 1)
         return;
     const struct affine_term *t = form.terms.at;
     int64_t of = num_gcd(form.constant, sum->of);
-    if (t->factor == 1 && t->n == 1 && of > 1)
+    of /= num_gcd(t->factor, of);
+    if (of > 1)
         vec_push(f->arena, &f->multiples,
                  ((struct fact_multiple){.atom = t->atoms[0], .of = of}));
 }

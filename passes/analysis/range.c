@@ -87,6 +87,7 @@ static struct interval exact_range(const struct facts *f,
     case OP_min: return interval_min(r[0], r[1]);
     case OP_max: return interval_max(r[0], r[1]);
     case OP_abs: return abs_range(r[0]);
+    case OP_popcount: return (struct interval){0, type_bits(x->type)};
     case OP_select: return interval_union(r[1], r[2]);
     case OP_shl: return shift_range(r[0], r[1], true);
     case OP_shr: return shift_range(r[0], r[1], false);

@@ -244,5 +244,7 @@ bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
 
 // Return whether compute_inline would take a stage; nothing is reported.
 bool sched_can_inline(struct pass *p, struct ir_stmt *stage);
+// The same for merge and two loops.
+bool sched_can_merge(struct pass *p, struct ir_stmt *x, struct ir_stmt *y);
 
 #endif

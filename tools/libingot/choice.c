@@ -73,14 +73,17 @@ static bool gather_recorded(struct judge *j, const struct sched_items *items)
     return ok;
 }
 
-// Find the guard of a schedule; planning may have done so.  Returns false after
-// errors.
+// Find the guard of a schedule, and the sizes that it takes, which are known once it
+// has been applied; planning may have done so.  Returns false after errors.
 static bool find_guard(struct pass *p, const struct judge *j,
                        struct choice *one)
 {
-    const struct planned *planned = map_get(&j->c->planned, one->item);
+    if (!one->settings.n && !plan_find(j->c, j->kernel, one->item))
+        plan_case(j->c, j->o, j->kernel, one->item);
+    const struct planned *planned = plan_find(j->c, j->kernel, one->item);
     if (planned && !one->settings.n) {
         one->guard = planned->guard;
+        one->sizes = planned->sizes;
         return true;
     }
     return schedule_guard(p, &j->c->program.schedules, one->item,
@@ -185,9 +188,10 @@ static bool taken_on(struct judge *j, size_t n, target_set target,
         const struct choice *one = &j->all.at[i];
         if (!(one->targets & target))
             continue;
-        if (!one->guard)
+        struct ir_expr *sizes = one->sizes ? one->sizes : one->guard;
+        if (!sizes)
             return true;
-        vec_push(&j->c->scratch, &guards, one->guard);
+        vec_push(&j->c->scratch, &guards, sizes);
     }
     return guards.n && covers(j, own, guards.at, guards.n);
 }

@@ -11,6 +11,7 @@ struct choice {
     size_t number;   // among the schedules of its kernel, from 1; 0: a record's
     size_t recorded; // of the records for its kernel, from 1; 0: in the text
     struct ir_expr *guard; // over the kernel's parameters, or NULL
+    struct ir_expr *sizes; // that it takes, if its directives require more
     target_set targets;    // of the build
     target_set taken;      // where schedules in front of it leave it no sizes
     struct sched_settings settings; // of its parameters and knobs

@@ -108,7 +108,7 @@ static struct pass add_copy(struct compilation *c,
 static bool add_planned(struct compilation *c, const struct ir_kernel *source,
                         const struct choice *choice)
 {
-    struct planned *one = map_get(&c->planned, choice->item);
+    struct planned *one = plan_find(c, source, choice->item);
     if (!one || choice->settings.n)
         return false;
     add_variant(c, source, one->kernel, choice)->outcome = one->outcome;

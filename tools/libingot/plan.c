@@ -4,6 +4,7 @@
 
 #include "tools/libingot/plan.h"
 
+#include "ir/build.h"
 #include "ir/copy.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/target_set.h"
@@ -21,6 +22,27 @@ static struct planned *refused(struct compilation *c,
     return NULL;
 }
 
+// Return the sizes that a schedule takes, by its guard and what its directives
+// required of a copy of the kernel, over the kernel's own parameters; NULL: all.
+static struct ir_expr *sizes_of(struct compilation *c,
+                                const struct ir_kernel *kernel,
+                                const struct planned *one)
+{
+    struct map vars = {.arena = &c->arena};
+    struct ir_expr *all = one->guard;
+    for (size_t i = 0; i < kernel->params.n; i++) {
+        struct ir_var *var = kernel->params.at[i].var;
+        if (var)
+            map_set(&vars, one->kernel->params.at[i].var,
+                    ir_read(&c->arena, var));
+    }
+    vec_foreach_value(required, &one->outcome->required) {
+        struct ir_expr *own = ir_substitute(&c->arena, required, &vars, NULL);
+        all = all ? ir_binary(&c->arena, OP_and, all, own) : own;
+    }
+    return all;
+}
+
 struct planned *plan_apply(struct compilation *c,
                            const struct compile_options *o,
                            const struct ir_kernel *kernel,
@@ -30,6 +52,7 @@ struct planned *plan_apply(struct compilation *c,
 {
     struct sched_known own = {.kernel = kernel, .sizes.arena = &c->arena};
     struct planned *one = arena_new(&c->arena, struct planned);
+    one->source = kernel;
     one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
     struct pass p = {.kernel = (struct ir_kernel *)kernel,
                      .arena = &c->arena,
@@ -49,7 +72,10 @@ struct planned *plan_apply(struct compilation *c,
     bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
                              settings->n, one->outcome) &&
               schedule_complete(&p, &c->program.schedules);
-    return ok ? one : refused(c, &one->diags, why);
+    if (!ok)
+        return refused(c, &one->diags, why);
+    one->sizes = sizes_of(c, kernel, one);
+    return one;
 }
 
 // Return whether a case is for an architecture of the build; what it names wrong is
@@ -61,6 +87,25 @@ static bool is_built(struct compilation *c, const struct compile_options *o,
     target_set own;
     return !target_set_find(&c->scratch, item, &dropped, &own) ||
            own & target_set_of_build(o);
+}
+
+struct planned *plan_find(const struct compilation *c,
+                          const struct ir_kernel *kernel,
+                          const struct sched_item *item)
+{
+    struct planned *one = map_get(&c->planned, item);
+    return one && one->source == kernel ? one : NULL;
+}
+
+void plan_case(struct compilation *c, const struct compile_options *o,
+               const struct ir_kernel *kernel, const struct sched_item *item)
+{
+    if (!is_built(c, o, item))
+        return;
+    struct planned *one =
+        plan_apply(c, o, kernel, item, &(struct sched_settings){0}, NULL, NULL);
+    if (one)
+        map_set(&c->planned, item, one);
 }
 
 // Apply the cases of a rule to copies of a kernel, and keep these; false if one

@@ -8,8 +8,10 @@
 
 // What a schedule made of a kernel.
 struct planned {
+    const struct ir_kernel *source; // the kernel that it was made of
     struct ir_kernel *kernel; // at level stages; NULL: the case is for others
     struct ir_expr *guard;    // of the case, or NULL
+    struct ir_expr *sizes;    // that it takes: what it requires, too; NULL: all
     struct sched_outcome *outcome;
     struct diag_list diags; // warnings
 };
@@ -42,5 +44,15 @@ struct planned *plan_apply(struct compilation *c,
                            const struct sched_item *item,
                            const struct sched_settings *settings,
                            struct sched_known *known, const char **why);
+
+// Return what a schedule was found to make of a kernel, or NULL.
+struct planned *plan_find(const struct compilation *c,
+                          const struct ir_kernel *kernel,
+                          const struct sched_item *item);
+
+// Note what a schedule makes of a kernel, if it is for the build and can be applied: then
+// only are the sizes known that it takes.
+void plan_case(struct compilation *c, const struct compile_options *o,
+               const struct ir_kernel *kernel, const struct sched_item *item);
 
 #endif

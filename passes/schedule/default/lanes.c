@@ -18,7 +18,7 @@ enum { VECTOR_BYTES = 16, LANES_MOST = 16 };
 // What the accesses of a stage allow.
 struct contiguity {
     struct pass *p;
-    struct ir_stmt *nest;
+    struct ir_stmt *nest, *own; // and the statement of the stage
     const struct ir_stage *stage;
     const struct ir_stmt *store;
     size_t bytes; // of the largest element
@@ -99,7 +99,7 @@ static bool is_alone(const struct contiguity *c)
 {
     struct pass *p = c->p;
     struct ir_block body = p->kernel->body;
-    struct sched_buffers used = sched_inputs_of(p, sched_innermost(c->nest));
+    struct sched_buffers used = sched_inputs_of(p, c->own);
     vec_push(p->scratch, &used, c->store->u.store.buffer);
     for (size_t i = 0; i < body.n; i++)
         for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++)
@@ -119,15 +119,16 @@ static bool is_run(const struct contiguity *c)
 
 // Return the elements of 16 bytes that a thread can take over all loops of a
 // stage; 1 for no vector.
-static int64_t choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
+static int64_t choose(struct pass *p, struct ir_stmt *const *loops, size_t n,
+                      struct ir_stmt *own)
 {
-    struct ir_stage *stage = &loops[n - 1]->u.loop.body.at[0]->u.stage;
+    struct ir_stage *stage = &own->u.stage;
     struct ir_stmt *store = stage->body.at[0];
     if (stage->body.n != 1 || !sched_is_unscheduled(stage, loops, n) ||
         !is_plain_store(stage, store))
         return 1;
     struct contiguity c = {
-        .p = p, .nest = loops[0], .stage = stage, .store = store};
+        .p = p, .nest = loops[0], .own = own, .stage = stage, .store = store};
     c.bytes = type_bytes(store->u.store.buffer->elem);
     ir_foreach_expr(e, store->u.store.value)
         if (e->op == OP_load && type_bytes(e->u.buffer->elem) > c.bytes)
@@ -142,13 +143,18 @@ static int64_t choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
 
 int64_t lanes_allowed(struct pass *p, struct ir_stmt *const *loops, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    int64_t least = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
         const struct ir_block *body = &loops[i]->u.loop.body;
-        if (body->n != 1 || (i + 1 < n && body->at[0] != loops[i + 1]))
+        if (body->n != 1 || body->at[0] != loops[i + 1])
             return 0;
     }
-    const struct ir_stmt *inner = n ? loops[n - 1]->u.loop.body.at[0] : NULL;
-    bool is_flat =
-        inner && inner->kind == STMT_stage && !inner->u.stage.has_init;
-    return is_flat ? choose(p, loops, n) : 0;
+    for (size_t i = 0; n && i < loops[n - 1]->u.loop.body.n; i++) {
+        struct ir_stmt *own = loops[n - 1]->u.loop.body.at[i];
+        if (own->kind != STMT_stage || own->u.stage.has_init)
+            return 0;
+        int64_t lanes = choose(p, loops, n, own);
+        least = i && least < lanes ? least : lanes;
+    }
+    return least;
 }

@@ -302,6 +302,6 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
     bool ok = run_body(&in, schedule, tunes) && interp_knobs_end(&in) &&
               schedule_verify(p, schedule, in.has_checked_rings);
     if (outcome)
-        *outcome = (struct sched_outcome){in.knobs, in.contracts};
+        *outcome = (struct sched_outcome){in.knobs, in.contracts, in.required};
     return ok;
 }

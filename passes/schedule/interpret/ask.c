@@ -100,6 +100,13 @@ bool look_reads_along(struct interp *in, const struct sched_values *args,
                 out);
 }
 
+bool look_can_merge(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out)
+{
+    return give(sched_can_merge(in->pass, args->at[0].stmt, args->at[1].stmt),
+                out);
+}
+
 bool look_inline_cost(struct interp *in, const struct sched_values *args,
                       struct sched_value *out)
 {

@@ -55,6 +55,7 @@ struct interp {
     struct sched_settings own; // what the schedule sets itself
     struct sched_knobs knobs;
     struct sched_contracts contracts;
+    struct ir_conditions required;      // of the sizes, beside the guard
     bool quiet;                         // no warnings
     bool keeps;                         // no primitive may run
     bool prints;                        // a `print` has run
@@ -206,6 +207,8 @@ bool look_can_share(struct interp *in, const struct sched_values *args,
                     struct sched_value *out);
 bool look_reads_along(struct interp *in, const struct sched_values *args,
                       struct sched_value *out);
+bool look_can_merge(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
 bool look_inline_cost(struct interp *in, const struct sched_values *args,
                       struct sched_value *out);
 

@@ -34,5 +34,6 @@ bool interp_require(struct interp *in, const struct sched_values *args,
         if (ir_expr_equal(guard->at[i], v->expr))
             return true;
     vec_push(in->pass->arena, guard, v->expr);
+    vec_push(in->pass->arena, &in->required, v->expr);
     return true;
 }

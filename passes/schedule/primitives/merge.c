@@ -257,6 +257,18 @@ static bool check_order(const struct sched_call *c, const struct merging *m)
     return false;
 }
 
+bool sched_can_merge(struct pass *p, struct ir_stmt *x, struct ir_stmt *y)
+{
+    struct diag_list dropped = {.arena = p->scratch, .is_brief = true};
+    struct pass quiet = *p;
+    struct sched_call c = {.pass = &quiet, .prim = PRIM_merge};
+    struct ir_stmt *loops[] = {x, y};
+    struct ir_path paths[] = {sched_path(p, x), sched_path(p, y)};
+    struct merging m = {.pass = &quiet, .n = 2, .loops = loops, .paths = paths};
+    quiet.diags = &dropped;
+    return check(&c, &m) && check_order(&c, &m);
+}
+
 bool sched_merge(struct sched_call *c)
 {
     struct merging m = {.pass = c->pass};
