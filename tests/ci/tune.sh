@@ -244,6 +244,26 @@ holds vadd.tuned 'threads=64 lanes=2'
 holds log 'fault'
 holds log '  to build with it: ingot build vadd.ing --arch sm_90a'
 
+# The limit is of what the GPU does: checks may take longer by the clock, not by the processor.
+rm -f vadd.tuned*
+cat >rules <<'RULES'
+build 50
+threads = 64\b.*lanes = 2\b 40
+threads = 256\b.*lanes = 2\b slow
+threads = 256\b.*lanes = 8\b spins
+threads = 128\b.*lanes = 2\b idles
+threads = 128\b.*lanes = 4\b stuck
+RULES
+"$INGOT" tune vadd.ing --size n=4096 --jobs 2 --budget 300s --limit 1s \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules rules --phases" >log 2>&1 || fail "phases: exit $?"
+for fate in 'threads=256 lanes=2 : state=measured us=400' \
+  'threads=256 lanes=8 : state=hung.*takes more than 6 s of processor time' \
+  'threads=128 lanes=2 : state=hung.*nothing is done for 6 s' \
+  'threads=128 lanes=4 : state=hung.*the GPU works for more than 1 s'; do
+  grep -q "$fate" vadd.tuned.log || { fail "not $fate"; cat vadd.tuned.log; }
+done
+holds vadd.tuned 'threads=64 lanes=2'
+
 # A compiler that is killed, by its third ptxas.
 rm -f vadd.tuned*
 mkdir -p cuda/bin
