@@ -23,6 +23,9 @@ enum model_limit {
     MODEL_LIMITS
 };
 
+// What an SM gets of the L2 cache in a clock, in bytes.
+enum { MODEL_L2_BYTES = 64 };
+
 // Matrix instructions by the type of their operands.
 enum model_matrix { MODEL_half, MODEL_tf32, MODEL_byte, MODEL_f64_matrix };
 enum { MODEL_MATRICES = MODEL_f64_matrix + 1 };
@@ -35,7 +38,7 @@ struct model_device {
     double clock;                   // GHz
     double dram, l2;                // GB/s
     double l2_mib;                  // of the L2 cache
-    double launch;                  // us
+    double launch;                  // us of an empty kernel
     double latency;                 // ns
     int threads;                    // resident on an SM
     int shared;                     // KiB of an SM
@@ -56,6 +59,7 @@ struct model_launch {
     int64_t blocks;
     int threads;           // of a block
     int64_t blocks_per_sm; // that are resident
+    int64_t resident;      // on all SMs
     double occupancy;      // of the threads that an SM can have
     double waves;          // blocks over those that are resident
     int registers;         // of a thread: a bound of the launch, or a guess

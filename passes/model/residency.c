@@ -82,6 +82,21 @@ static int64_t shared_of(struct arena *a, const struct ir_launch *l)
     return bytes > SHARED_STATIC_MOST ? shared_layout(a, l).bytes : bytes;
 }
 
+// Return the blocks that run at the same time. The blocks of a cluster are on SMs of one
+// GPC, which leaves SMs without one where clusters are large: 30 clusters of 4 blocks ran
+// at a time on 132 SMs (tools/bench/RESULTS.md, split-K in one launch).
+static int64_t resident(const struct ir_launch *l, int64_t blocks)
+{
+    enum { LARGE = 4, OF = 11, USED = 10 };
+    int64_t cluster = 1;
+    for (int d = 0; d < 3; d++)
+        cluster *= l->cluster[d] ? l->cluster[d] : 1;
+    if (cluster >= LARGE)
+        blocks = blocks * USED / OF;
+    int64_t n = blocks / cluster * cluster;
+    return n > 0 ? n : cluster;
+}
+
 void residency_find(struct arena *a, const struct model_device *device,
                     struct model_launch *out)
 {
@@ -100,5 +115,6 @@ void residency_find(struct arena *a, const struct model_device *device,
         n = least(n, (int64_t)device->shared * 1024,
                   out->shared_bytes + SHARED_OF_BLOCK);
     out->blocks_per_sm = n > 0 ? n : 1;
+    out->resident = resident(l, out->blocks_per_sm * device->sms);
     out->occupancy = (double)(out->blocks_per_sm * lanes) / device->threads;
 }
