@@ -47,6 +47,24 @@ struct model_device {
     double mma;                     // part of these that mma.sync reaches
 };
 
+// The registers of a thread, as the assembler has made them, of the launch with that
+// entry.
+struct model_code {
+    const char *entry;
+    int registers;
+};
+
+// What is asked: how long a kernel at level flat takes.
+struct model_question {
+    const struct ir_kernel *kernel;
+    const int64_t
+        *values; // of each parameter that is a size or an integer, in the
+                 // order of kernel->params
+    const struct model_device *device;
+    struct VEC(
+        struct model_code) code; // of launches without, registers are guessed
+};
+
 // What is predicted of a launch.
 struct model_launch {
     const struct ir_launch *launch;
@@ -62,8 +80,8 @@ struct model_launch {
     int64_t resident;      // on all SMs
     double occupancy;      // of the threads that an SM can have
     double waves;          // blocks over those that are resident
-    int registers;         // of a thread: a bound of the launch, or a guess
-    int64_t shared_bytes;  // of a block
+    int registers; // of a thread: known, a bound of the launch, or a guess
+    int64_t shared_bytes; // of a block
     double dram_bytes, l2_bytes;
 };
 
@@ -93,11 +111,9 @@ const struct model_launch *model_slowest(const struct model_time *time);
 // launches and waiting, and set `by` to the limit of its slowest launch.
 double model_least(const struct model_time *time, enum model_limit *by);
 
-// Predict a kernel at level flat.  `values` has the value of each parameter that
-// is a size or an integer, in the order of kernel->params.  Returns false if the
-// grid of a launch has no value, or the kernel is not at that level.
-bool model_time(struct arena *a, const struct ir_kernel *kernel,
-                const int64_t *values, const struct model_device *device,
+// Predict a kernel.  Returns false if the grid of a launch has no value, or the kernel
+// is not at level flat.
+bool model_time(struct arena *a, const struct model_question *question,
                 struct model_time *out);
 
 #endif

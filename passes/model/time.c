@@ -33,6 +33,7 @@ const char *model_limit_meaning(enum model_limit limit)
 struct estimate {
     struct arena *arena;
     const struct ir_kernel *kernel;
+    const struct model_question *question;
     struct lanes_place place;
     struct block_work work;
     struct reuse reuse;
@@ -223,7 +224,7 @@ static bool predict(struct estimate *e, struct model_launch *out)
     e->work = (struct block_work){0};
     if (!find_grid(e, out))
         return false;
-    residency_find(e->arena, d, out);
+    residency_find(e->arena, e->question, out);
     if (out->blocks == 0)
         return true;
     out->waves = (double)out->blocks / (double)out->resident;
@@ -248,18 +249,19 @@ static void set_values(struct estimate *e, const int64_t *values)
     }
 }
 
-bool model_time(struct arena *a, const struct ir_kernel *kernel,
-                const int64_t *values, const struct model_device *device,
+bool model_time(struct arena *a, const struct model_question *question,
                 struct model_time *out)
 {
+    const struct ir_kernel *kernel = question->kernel;
     struct arena work = {0};
-    struct estimate e = {.arena = &work, .kernel = kernel};
+    struct estimate e = {
+        .arena = &work, .kernel = kernel, .question = question};
     bool ok = kernel->level == LEVEL_flat;
-    e.place = (struct lanes_place){.arena = &work, .device = device};
+    e.place = (struct lanes_place){.arena = &work, .device = question->device};
     e.place.values.arena = e.reuse.arena = &work;
     e.reuse.sectors.arena = e.reuse.groups.arena = &work;
     e.reuse.numbers.arena = &work;
-    set_values(&e, values);
+    set_values(&e, question->values);
     *out = (struct model_time){0};
     for (size_t i = 0; ok && i < kernel->body.n; i++) {
         const struct ir_stmt *s = kernel->body.at[i];

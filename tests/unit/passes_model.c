@@ -18,7 +18,9 @@ static struct model_launch predict(struct arena *a, const char *text,
 {
     const struct ir_kernel *k = kernel_text(a, text);
     struct model_time time;
-    assert_true(model_time(a, k, values, model_device_named("h200"), &time));
+    struct model_question q = {
+        .kernel = k, .values = values, .device = model_device_named("h200")};
+    assert_true(model_time(a, &q, &time));
     assert_int_equal(time.launches.n, 1);
     return time.launches.at[0];
 }
@@ -186,6 +188,23 @@ static const char chain[] =
     "for i in 0..1000 {\nS[idx32(thread.x)] = 1.0\nbarrier\n}\n"
     "C[idx64(block.x)] = S[idx32(thread.x)]\n} }";
 
+// Registers that the assembler has made say how many blocks an SM holds.
+static void test_registers(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_time time;
+    struct model_code codes[] = {{"g", 16}, {"f", 128}};
+    struct model_question q = {.kernel = kernel_text(&a, vadd),
+                               .values = (int64_t[]){1 << 28, 0, 0, 0},
+                               .device = model_device_named("H200"),
+                               .code = {codes, 2, 2}};
+    assert_true(model_time(&a, &q, &time));
+    assert_int_equal(time.launches.at[0].registers, 128);
+    assert_int_equal(time.launches.at[0].blocks_per_sm, 65536 / 128 / 256);
+    arena_reset(&a);
+}
+
 // One block more than there is room for is one more wave.
 static void test_tail(void **state)
 {
@@ -338,8 +357,9 @@ static void test_level(void **state)
     struct model_time time;
     KERNEL(k, "kernel f(n: int) -> C: f32[n] {\n for i in 0..n {\n"
               " stage C(v in n = i) { C[v] = 1.0 } } }");
-    assert_false(
-        model_time(&arena, k, (int64_t[]){4, 0}, model_device_at(0), &time));
+    struct model_question q = {
+        .kernel = k, .values = (int64_t[]){4, 0}, .device = model_device_at(0)};
+    assert_false(model_time(&arena, &q, &time));
     arena_reset(&arena);
 }
 
@@ -364,9 +384,9 @@ int main(void)
         cmocka_unit_test(test_short_loop), cmocka_unit_test(test_tiny),
         cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_products),
         cmocka_unit_test(test_banks),      cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_few_blocks), cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_gather),     cmocka_unit_test(test_level),
-        cmocka_unit_test(test_devices)};
+        cmocka_unit_test(test_registers),  cmocka_unit_test(test_few_blocks),
+        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_branches),   cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_level),      cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,6 +135,18 @@ struct tune_trial *tune_way(struct tune_problem *p,
 
 // ---- tune_rank.c
 
+// What the model says of a way.
+struct tune_prediction {
+    double us;       // INFINITY: not known
+    double least_us; // by the rates of the GPU; 0: not known
+    enum model_limit by;
+};
+
+// Predict what a compilation has lowered of the kernel, and assembled perhaps; what
+// cannot be predicted stays as it is.
+void tune_predict(const struct tune_problem *p, struct compilation *c,
+                  struct ir_kernel *kernel, struct tune_prediction *out);
+
 struct ranking; // on its way, in processes
 
 // Order the points of the search by what the model predicts.

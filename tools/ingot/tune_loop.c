@@ -226,7 +226,8 @@ static void begin_trial(struct loop *l, const struct search_job *job)
     if (job->trial == p->trials.n)
         vec_push(&p->c->arena, &p->trials, tune_way(p, point));
     struct tune_trial *t = p->trials.at[job->trial];
-    t->predicted = tune_predicted(p, point);
+    if (!t->cubin)
+        t->predicted = tune_predicted(p, point);
     t->job = job->turns;
     if (!t->cubin && is_repeated(p, job->trial)) {
         note(p, job->trial, "refused", "the same as another one");
