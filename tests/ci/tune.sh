@@ -320,6 +320,14 @@ stub="exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules rules --delay 0.1 -
 [ "$(wc -l <a)" -ge 3 ] && [ "$(wc -l <b)" -ge 3 ] || { fail "one agent did it all"; wc -l a b; }
 holds vadd.tuned 'threads=64 lanes=2'
 
+# The second one greets while candidates are compiled; what is wrong with it ends the search.
+agent="exec python3 '$SOURCE_DIR/tests/tune/agent.py'"
+for other in "$agent --device Other|has another kind of GPU" "exit 3|ended with exit status 3"; do
+  "$INGOT" tune vadd.ing --size n=4096 --agents "$agent; ${other%|*}" >log 2>&1
+  [ $? = 3 ] || fail "an agent that does not fit is not refused"
+  holds log "${other#*|}"
+done
+
 # ---- The agent itself
 
 cc -w -shared -fPIC -O1 -o libcuda.so.1 "$SOURCE_DIR/tests/faults/fake_gpu.c" || exit 1
