@@ -11,7 +11,7 @@
 enum sched_expr_kind {
     SCHED_int,    // 32
     SCHED_float,  // 0.5: a value of `print`
-    SCHED_text,   // "...": what `print` writes
+    SCHED_text,   // "...": of `print`, `refuse`
     SCHED_any,    // _: to be inferred
     SCHED_name,   // ty
     SCHED_member, // args[0].name: a loop, a stage, the list `loops`, an axis

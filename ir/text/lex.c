@@ -24,8 +24,11 @@ struct lexer {
     char open[LEX_DEEPEST + 1]; // the open brackets
     struct span open_at[LEX_DEEPEST + 1];
     int depth;
-    int print; // depth of the innermost open `print(`; 0: none
+    int texts; // depth of the innermost open call that takes texts; 0: none
 };
+
+// What takes texts.
+static const char *const with_texts[] = {"print", "refuse"};
 
 static const char *const reserved[] = {
     "for",    "if",   "else",  "let", "var", "alloc",  "barrier",  "stage",
@@ -168,13 +171,17 @@ static void lex_number(struct lexer *l)
         set_value(l, t, is_hex);
 }
 
-// Return whether the newest token but one is the word `print`, which a bracket
+// Return whether the newest token but one is a word that takes texts, which a bracket
 // follows.
-static bool opens_print(const struct lexer *l)
+static bool opens_texts(const struct lexer *l)
 {
     size_t n = l->out->n;
-    return n > 1 && l->out->at[n - 2].kind == TOKEN_NAME &&
-           strcmp(l->out->at[n - 2].text, "print") == 0;
+    bool r = false;
+    if (n < 2 || l->out->at[n - 2].kind != TOKEN_NAME)
+        return false;
+    for (size_t i = 0; i < sizeof with_texts / sizeof *with_texts; i++)
+        r |= strcmp(l->out->at[n - 2].text, with_texts[i]) == 0;
+    return r;
 }
 
 // Read a text, up to the quote that ends it; one behind a backslash does not.
@@ -201,7 +208,7 @@ static bool open_bracket(struct lexer *l, struct span span, char c)
     }
     l->open_at[l->depth] = span;
     l->open[l->depth++] = c;
-    l->print = c == '(' && opens_print(l) ? l->depth : l->print;
+    l->texts = c == '(' && opens_texts(l) ? l->depth : l->texts;
     return true;
 }
 
@@ -210,7 +217,7 @@ static bool open_bracket(struct lexer *l, struct span span, char c)
 static void close_bracket(struct lexer *l, char c)
 {
     char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
-    l->print = l->print == l->depth ? 0 : l->print;
+    l->texts = l->texts == l->depth ? 0 : l->texts;
     if (l->depth && l->open[l->depth - 1] == wanted)
         l->depth--;
     else if (c == '}') {
@@ -318,7 +325,7 @@ static bool lex_next(struct lexer *l)
         lex_name(l);
     } else if (isdigit(c)) {
         lex_number(l);
-    } else if (c == '"' && l->print && l->print == l->depth) {
+    } else if (c == '"' && l->texts && l->texts == l->depth) {
         lex_text(l);
     } else {
         return lex_punct(l);

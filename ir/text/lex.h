@@ -15,7 +15,7 @@ enum token_kind {
     TOKEN_INT,
     TOKEN_FLOAT,
     TOKEN_PUNCT, // an operator, a bracket, a comma ...
-    TOKEN_TEXT,  // "...", an argument of `print`: what is between the quotes
+    TOKEN_TEXT, // "...", an argument of `print` or `refuse`: what is between the quotes
 };
 
 struct token {

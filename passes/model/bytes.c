@@ -43,7 +43,7 @@ void bytes_find(const struct block_work *work,
                 const struct model_device *device, struct model_launch *out)
 {
     double blocks = (double)out->blocks, all = 0;
-    double wave = (double)(out->blocks_per_sm * device->sms);
+    double wave = (double)out->resident;
     double cache = device->l2_mib * 1024 * 1024 * kept;
     wave = wave > blocks ? blocks : wave;
     vec_foreach(t, &work->arrays)

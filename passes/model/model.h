@@ -23,6 +23,9 @@ enum model_limit {
     MODEL_LIMITS
 };
 
+// What an SM gets of the L2 cache in a clock, in bytes.
+enum { MODEL_L2_BYTES = 64 };
+
 // Matrix instructions by the type of their operands.
 enum model_matrix { MODEL_half, MODEL_tf32, MODEL_byte, MODEL_f64_matrix };
 enum { MODEL_MATRICES = MODEL_f64_matrix + 1 };
@@ -35,13 +38,31 @@ struct model_device {
     double clock;                   // GHz
     double dram, l2;                // GB/s
     double l2_mib;                  // of the L2 cache
-    double launch;                  // us
+    double launch;                  // us of an empty kernel
     double latency;                 // ns
     int threads;                    // resident on an SM
     int shared;                     // KiB of an SM
     double fma, f64, mufu, integer; // lanes a clock and SM
     double matrix[MODEL_MATRICES];  // multiplications a clock and SM
     double mma;                     // part of these that mma.sync reaches
+};
+
+// The registers of a thread, as the assembler has made them, of the launch with that
+// entry.
+struct model_code {
+    const char *entry;
+    int registers;
+};
+
+// What is asked: how long a kernel at level flat takes.
+struct model_question {
+    const struct ir_kernel *kernel;
+    const int64_t
+        *values; // of each parameter that is a size or an integer, in the
+                 // order of kernel->params
+    const struct model_device *device;
+    struct VEC(
+        struct model_code) code; // of launches without, registers are guessed
 };
 
 // What is predicted of a launch.
@@ -56,10 +77,11 @@ struct model_launch {
     int64_t blocks;
     int threads;           // of a block
     int64_t blocks_per_sm; // that are resident
+    int64_t resident;      // on all SMs
     double occupancy;      // of the threads that an SM can have
     double waves;          // blocks over those that are resident
-    int registers;         // of a thread: a bound of the launch, or a guess
-    int64_t shared_bytes;  // of a block
+    int registers; // of a thread: known, a bound of the launch, or a guess
+    int64_t shared_bytes; // of a block
     double dram_bytes, l2_bytes;
 };
 
@@ -89,11 +111,9 @@ const struct model_launch *model_slowest(const struct model_time *time);
 // launches and waiting, and set `by` to the limit of its slowest launch.
 double model_least(const struct model_time *time, enum model_limit *by);
 
-// Predict a kernel at level flat.  `values` has the value of each parameter that
-// is a size or an integer, in the order of kernel->params.  Returns false if the
-// grid of a launch has no value, or the kernel is not at that level.
-bool model_time(struct arena *a, const struct ir_kernel *kernel,
-                const int64_t *values, const struct model_device *device,
+// Predict a kernel.  Returns false if the grid of a launch has no value, or the kernel
+// is not at level flat.
+bool model_time(struct arena *a, const struct model_question *question,
                 struct model_time *out);
 
 #endif

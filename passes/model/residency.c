@@ -1,6 +1,6 @@
 // How many blocks of a launch an SM holds.
 //
-// Registers are known to the assembler only.  They are guessed: what the largest
+// Registers are known to the assembler only.  Where it has not run, they are guessed: what the largest
 // array in registers takes, half of what the others do, which seldom live all
 // together, and some for indices; never more than the launch allows.
 
@@ -10,6 +10,8 @@
 #include "ir/gpu.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
+
+#include <string.h>
 
 // What an SM gives out, and what every thread and block takes.
 enum {
@@ -44,9 +46,19 @@ static int64_t promised(const struct ir_launch *l, int64_t threads)
     return each - each % REGISTERS_UNIT;
 }
 
+// Return the registers of a thread, if the assembler has run; else 0.
+static int64_t known(const struct model_question *question,
+                     const struct ir_launch *l)
+{
+    vec_foreach(one, &question->code)
+        if (strcmp(one->entry, l->name) == 0)
+            return one->registers;
+    return 0;
+}
+
 // Guess the registers of a thread.
-static int64_t registers_of(struct arena *a, const struct ir_launch *l,
-                            int64_t threads)
+static int64_t guess(struct arena *a, const struct ir_launch *l,
+                     int64_t threads)
 {
     int64_t largest = 0, all = 0;
     ir_foreach_stmt(s, &l->body) {
@@ -82,13 +94,30 @@ static int64_t shared_of(struct arena *a, const struct ir_launch *l)
     return bytes > SHARED_STATIC_MOST ? shared_layout(a, l).bytes : bytes;
 }
 
-void residency_find(struct arena *a, const struct model_device *device,
+// Return the blocks that run at the same time. The blocks of a cluster are on SMs of one
+// GPC, which leaves SMs without one where clusters are large: 30 clusters of 4 blocks ran
+// at a time on 132 SMs (tools/bench/RESULTS.md, split-K in one launch).
+static int64_t resident(const struct ir_launch *l, int64_t blocks)
+{
+    enum { LARGE = 4, OF = 11, USED = 10 };
+    int64_t cluster = 1;
+    for (int d = 0; d < 3; d++)
+        cluster *= l->cluster[d] ? l->cluster[d] : 1;
+    if (cluster >= LARGE)
+        blocks = blocks * USED / OF;
+    int64_t n = blocks / cluster * cluster;
+    return n > 0 ? n : cluster;
+}
+
+void residency_find(struct arena *a, const struct model_question *question,
                     struct model_launch *out)
 {
+    const struct model_device *device = question->device;
     const struct ir_launch *l = out->launch;
     int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
     int64_t lanes = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
-    int64_t registers = registers_of(a, l, lanes);
+    int64_t registers = known(question, l);
+    registers = registers ? registers : guess(a, l, lanes);
     int64_t unit = REGISTERS_UNIT;
     int64_t rounded = (registers + unit - 1) / unit * unit;
     out->threads = (int)threads;
@@ -100,5 +129,6 @@ void residency_find(struct arena *a, const struct model_device *device,
         n = least(n, (int64_t)device->shared * 1024,
                   out->shared_bytes + SHARED_OF_BLOCK);
     out->blocks_per_sm = n > 0 ? n : 1;
+    out->resident = resident(l, out->blocks_per_sm * device->sms);
     out->occupancy = (double)(out->blocks_per_sm * lanes) / device->threads;
 }

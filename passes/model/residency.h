@@ -7,7 +7,7 @@
 
 // Set threads, registers, shared bytes, blocks per SM and occupancy of
 // out->launch.
-void residency_find(struct arena *a, const struct model_device *device,
+void residency_find(struct arena *a, const struct model_question *question,
                     struct model_launch *out);
 
 #endif

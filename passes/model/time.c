@@ -33,6 +33,7 @@ const char *model_limit_meaning(enum model_limit limit)
 struct estimate {
     struct arena *arena;
     const struct ir_kernel *kernel;
+    const struct model_question *question;
     struct lanes_place place;
     struct block_work work;
     struct reuse reuse;
@@ -66,6 +67,8 @@ static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
     w.path = until > w.path ? until : w.path;
     if (w.path > e->work.path)
         e->work.path = w.path;
+    if (w.path_ring > e->work.ring)
+        e->work.ring = w.path_ring;
     if (w.path_serial <= 0 || w.path < e->work.consumer)
         return;
     e->work.consumer = w.path;
@@ -73,7 +76,8 @@ static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
 }
 
 // Add what consumers wait for: the first copies, the last ones of results, and, if
-// they share tiles, what the others do.
+// they share tiles, what the others do.  A slot is filled, and used, and only then
+// filled again: with few slots the two do not overlap.
 static void share_way(struct estimate *e)
 {
     const struct model_device *d = e->place.device;
@@ -82,8 +86,11 @@ static void share_way(struct estimate *e)
     double others = work->serial * uneven - work->consumer_serial;
     if (!work->alternates && others > 0)
         work->consumer += others;
+    double slots = work->slots > 0 ? work->slots : 1;
     if (work->consumer > work->path)
         work->path = work->consumer;
+    if (work->ring + work->consumer / slots > work->path)
+        work->path = work->ring + work->consumer / slots;
     work->path += 2 * d->latency * d->clock;
 }
 
@@ -121,26 +128,44 @@ static void follow_block(struct estimate *e)
 
 // ---- The time of a launch -------------------------------------------------
 
-// Set the limits of the memory that all SMs share.
-static void bound_memory(const struct model_device *d, struct model_launch *out)
+// Set the limits of the memory that all SMs share, and of the way to it that the SM
+// with `most` blocks has alone.
+static void bound_memory(const struct model_device *d, double most,
+                         struct model_launch *out)
 {
+    double each = out->l2_bytes / (double)out->blocks;
+    double all = out->l2_bytes / d->l2 / 1e3;
+    double alone = each * most / MODEL_L2_BYTES / d->clock / 1e3;
     out->limits[MODEL_dram] = out->dram_bytes / d->dram / 1e3;
-    out->limits[MODEL_l2] = out->l2_bytes / d->l2 / 1e3;
+    out->limits[MODEL_l2] = alone > all ? alone : all;
 }
 
-// Say what binds: shared memory, if its wavefronts are most of what the units for
-// accesses do.
-static void choose_limit(struct model_launch *out)
+// Return the rate that takes longest: all limits but waiting.
+static enum model_limit slowest_rate(const struct model_launch *l)
 {
-    double slowest = 0;
-    for (int i = 0; i < MODEL_LIMITS; i++) {
-        if (out->limits[i] <= slowest)
-            continue;
-        slowest = out->limits[i];
-        out->binding = (enum model_limit)i;
-    }
-    out->us = slowest;
-    if (out->binding == MODEL_lsu && out->limits[MODEL_shared] > slowest / 2)
+    enum model_limit r = MODEL_dram;
+    for (int i = 0; i < MODEL_LIMITS; i++)
+        if (i != MODEL_latency && l->limits[i] > l->limits[r])
+            r = (enum model_limit)i;
+    return r;
+}
+
+// Set the time, and say what binds.  Rates hold from when the first block has what it works
+// on, after `fill` microseconds; waiting has that in it, and what a block's own work takes.
+// So waiting binds if the slowest rate is not nearly all of it.  Shared memory binds if
+// its wavefronts are most of what the units for accesses do.
+static void choose_limit(struct model_launch *out, double fill)
+{
+    static const double nearly = 0.95;
+    enum model_limit rate = slowest_rate(out);
+    double waiting = out->limits[MODEL_latency], busy = out->limits[rate];
+    double us = busy > 0 ? busy + fill : 0;
+    out->us = us > waiting ? us : waiting;
+    out->binding =
+        busy < fill || busy < nearly * waiting ? MODEL_latency : rate;
+    if (us > waiting && busy >= fill)
+        out->binding = rate;
+    if (out->binding == MODEL_lsu && out->limits[MODEL_shared] > busy / 2)
         out->binding = MODEL_shared;
 }
 
@@ -153,7 +178,7 @@ static double tail_of(const struct model_launch *out, double mean,
         return 0;
     if (out->binding == MODEL_latency && uneven <= 1)
         part = out->waves > 1 ? out->waves / ceil(out->waves) : 1;
-    return out->us * (1 - part);
+    return out->limits[out->binding] * (1 - part);
 }
 
 // Set the limits of the SMs: the one that has most blocks, or tiles, is the last.
@@ -164,12 +189,13 @@ static void bound_sms(const struct estimate *e, struct model_launch *out)
     double mean = (double)out->blocks / d->sms;
     double uneven = e->work.uneven > 1 ? e->work.uneven : 1;
     double most = ceil(mean) * uneven;
+    bound_memory(d, most, out);
     for (int i = 0; i < MODEL_LIMITS; i++)
         if (i != MODEL_dram && i != MODEL_l2 && i != MODEL_latency)
             out->limits[i] = e->work.pipe[i] * most / clocks;
     out->limits[MODEL_latency] =
         (e->work.path + BLOCK_CLOCKS) * ceil(out->waves) / clocks;
-    choose_limit(out);
+    choose_limit(out, (BLOCK_CLOCKS + d->latency * d->clock) / clocks);
     out->tail_us = tail_of(out, mean, uneven);
 }
 
@@ -198,13 +224,12 @@ static bool predict(struct estimate *e, struct model_launch *out)
     e->work = (struct block_work){0};
     if (!find_grid(e, out))
         return false;
-    residency_find(e->arena, d, out);
+    residency_find(e->arena, e->question, out);
     if (out->blocks == 0)
         return true;
-    out->waves = (double)out->blocks / (double)(out->blocks_per_sm * d->sms);
+    out->waves = (double)out->blocks / (double)out->resident;
     follow_block(e);
     bytes_find(&e->work, d, out);
-    bound_memory(d, out);
     bound_sms(e, out);
     out->launch_us = d->launch;
     out->us += out->launch_us;
@@ -224,18 +249,19 @@ static void set_values(struct estimate *e, const int64_t *values)
     }
 }
 
-bool model_time(struct arena *a, const struct ir_kernel *kernel,
-                const int64_t *values, const struct model_device *device,
+bool model_time(struct arena *a, const struct model_question *question,
                 struct model_time *out)
 {
+    const struct ir_kernel *kernel = question->kernel;
     struct arena work = {0};
-    struct estimate e = {.arena = &work, .kernel = kernel};
+    struct estimate e = {
+        .arena = &work, .kernel = kernel, .question = question};
     bool ok = kernel->level == LEVEL_flat;
-    e.place = (struct lanes_place){.arena = &work, .device = device};
+    e.place = (struct lanes_place){.arena = &work, .device = question->device};
     e.place.values.arena = e.reuse.arena = &work;
     e.reuse.sectors.arena = e.reuse.groups.arena = &work;
     e.reuse.numbers.arena = &work;
-    set_values(&e, values);
+    set_values(&e, question->values);
     *out = (struct model_time){0};
     for (size_t i = 0; ok && i < kernel->body.n; i++) {
         const struct ir_stmt *s = kernel->body.at[i];
@@ -257,16 +283,6 @@ const struct model_launch *model_slowest(const struct model_time *time)
     vec_foreach(l, &time->launches)
         if (!r || l->us > r->us)
             r = l;
-    return r;
-}
-
-// Return the limit of a launch that is the slowest without waiting.
-static enum model_limit slowest_rate(const struct model_launch *l)
-{
-    enum model_limit r = MODEL_dram;
-    for (int i = 0; i < MODEL_LIMITS; i++)
-        if (i != MODEL_latency && l->limits[i] > l->limits[r])
-            r = (enum model_limit)i;
     return r;
 }
 

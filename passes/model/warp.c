@@ -18,8 +18,7 @@ enum {
     CLUSTER_CLOCKS = 300, // of a barrier of a cluster
     UNROLLED = 4,
     UNROLLED_MOST = 16,
-    SCHEDULERS = 4, // of an SM
-    L2_BYTES = 64   // that an SM gets of the L2 cache in a clock
+    SCHEDULERS = 4 // of an SM
 };
 
 // How often a loop runs.
@@ -65,13 +64,25 @@ void warp_settle(struct warp *w)
     w->ready = 0;
 }
 
-double warp_transfer(struct warp *w)
+// Return the clocks in which an SM gets what was loaded. Where there are fewer blocks
+// than SMs, each has a larger share of what all of them get, as far as its own way to the
+// L2 cache goes.
+static double loading(const struct warp *w)
 {
     const struct model_device *d = w->place.device;
+    double blocks = (double)w->work->blocks, sms = d->sms;
+    double sharing = d->clock * (blocks < sms ? blocks : sms);
+    double near = d->l2 / sharing, far = d->dram / sharing;
+    near = near < MODEL_L2_BYTES ? near : MODEL_L2_BYTES;
+    far = far < near ? far : near;
+    double clocks = w->since.loaded / near, cold = w->since.fetched / far;
+    return clocks > cold ? clocks : cold;
+}
+
+double warp_transfer(struct warp *w)
+{
     struct stretch s = w->since;
-    double of_sm = d->dram / d->clock / d->sms;
-    double most = s.loaded / L2_BYTES, far = s.fetched / of_sm;
-    most = far > most ? far : most;
+    double most = loading(w);
     for (int i = 0; i < MODEL_LIMITS; i++)
         most = s.pipe[i] > most ? s.pipe[i] : most;
     return s.began + most;
@@ -225,18 +236,22 @@ static void set_counter(struct warp *w, const struct ir_for *loop,
 }
 
 // Return the clocks of an iteration that began at `path`: what it loads for the
-// next ones goes on behind it, and short loops are unrolled.  Copies that it does
-// not wait for are those of the loop around.
+// next ones goes on behind it, and short loops are unrolled.  Of copies that run ahead,
+// as many as there are slots arrive in the time that one takes to come.  Copies that it
+// does not wait for are those of the loop around.
 static double iteration(struct warp *w, double path, bool meets)
 {
+    double alone = loading(w);
     double until = warp_transfer(w);
     double busy = w->path - path;
     double loads = w->ready - w->path > 0 ? w->ready - w->path : 0;
     bool copies = w->copied > 0 && w->waits;
-    double copying = copies ? warp_latency(w) / w->copies_ahead : 0;
     double together = w->unrolled ? w->trips : UNROLLED;
     double r = busy + (meets ? loads : loads / together);
     r = until - path > r ? until - path : r;
+    double arrival = warp_latency(w) + (w->only_copies ? r : alone);
+    double copying = copies ? arrival / w->copies_ahead : 0;
+    w->path_ring += copying;
     w->ready = 0;
     w->copied = copies ? 0 : w->copied;
     return copying > r ? copying : r;
@@ -244,7 +259,7 @@ static double iteration(struct warp *w, double path, bool meets)
 
 // What a loop keeps of the one around it.
 struct around {
-    double path, times, trips, ahead, serial;
+    double path, times, trips, ahead, serial, ring;
     const void *loop;
     bool waits, unrolled;
     struct stretch since;
@@ -262,9 +277,9 @@ static bool is_unrolled(const struct ir_for *loop, struct trips n)
 static struct around enter(struct warp *w, const struct ir_for *loop,
                            struct trips n)
 {
-    struct around r = {w->path,         w->times,       w->trips,
-                       w->copies_ahead, w->path_serial, w->loop,
-                       w->waits,        w->unrolled,    w->since};
+    struct around r = {w->path,        w->times,     w->trips, w->copies_ahead,
+                       w->path_serial, w->path_ring, w->loop,  w->waits,
+                       w->unrolled,    w->since};
     w->depth++;
     w->times *= n.mean;
     w->trips = n.mean;
@@ -283,6 +298,7 @@ static void leave(struct warp *w, const struct ir_for *loop,
     double each = iteration(w, r->path, ir_has_meeting(&loop->body));
     w->path = r->path + each * n.most;
     w->path_serial = r->serial + (w->path_serial - r->serial) * n.most;
+    w->path_ring = r->ring + (w->path_ring - r->ring) * n.most;
     w->copied = w->copied > 0 ? w->path + warp_latency(w) : 0;
     w->depth--;
     w->times = r->times;

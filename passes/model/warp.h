@@ -23,7 +23,10 @@ struct block_work {
                    // instructions on matrices, stores by TMA
     double consumer, consumer_serial; // the way of the last warp that does
                                       // such, and its own part of it
-    bool alternates;                  // warpgroups take tiles in turns
+    double ring,
+        slots;       // clocks in which copies fill its rings, if nothing waits
+                     // for the slots; the slots of the smallest
+    bool alternates; // warpgroups take tiles in turns
     double uneven; // tiles of the block that has most, over the mean; 0: there
                    // is no loop over tiles
     int64_t grid[3], blocks;
@@ -53,13 +56,15 @@ struct warp {
     double trips;        // of the innermost loop
     double path;         // clocks so far
     double path_serial;  // of these, in what warpgroups do in turns
+    double path_ring;    // in which copies that run ahead would come
     double ready;        // when what has been loaded will be there
     double copied;       // when what is being copied will be there
     double copies_ahead; // iterations that copies run ahead
     bool waits;          // for copies, in the loop around
-    bool unrolled;       // the loop around is expanded
-    const void *loop;    // around, or NULL
-    uint64_t epoch;      // a number for each stretch
+    bool only_copies; // it is a producer, by TMA: its way is that of the copies
+    bool unrolled;    // the loop around is expanded
+    const void *loop; // around, or NULL
+    uint64_t epoch;   // a number for each stretch
     struct stretch since;
     struct reuse *reuse; // what was read before
 };
@@ -108,6 +113,9 @@ void warp_move(struct warp *w, enum move kind, const struct ir_buffer *buffer,
                double bytes, unsigned on);
 // Return the clocks of a load that DRAM serves.
 double warp_latency(const struct warp *w);
+// Note that the block loads bytes of an array. Returns the part of them that no block
+// has loaded before.
+double warp_load(struct warp *w, const struct ir_buffer *buffer, double bytes);
 
 // Add an instruction on matrices, or a copy.
 void warp_matrix(struct warp *w, const struct ir_stmt *s);

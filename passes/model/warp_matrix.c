@@ -152,9 +152,13 @@ static void by_tma(struct warp *w, const struct ir_copy *copy)
         warp_serial(w, bytes / STORE_BYTES);
         return;
     }
+    double slots = slots_of(copy), least = w->work->slots;
+    warp_load(w, copy->far.buffer, bytes);
     w->copied = w->path + warp_latency(w);
-    if (slots_of(copy) > w->copies_ahead)
-        w->copies_ahead = slots_of(copy);
+    w->only_copies = true;
+    w->work->slots = least > 0 && least < slots ? least : slots;
+    if (slots > w->copies_ahead)
+        w->copies_ahead = slots;
 }
 
 // Add a copy that each thread makes for itself.

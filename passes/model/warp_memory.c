@@ -173,19 +173,24 @@ static double lines(const struct warp_access *a)
     return n;
 }
 
+double warp_load(struct warp *w, const struct ir_buffer *buffer, double bytes)
+{
+    const struct traffic *t = warp_traffic(w, buffer);
+    double all = bytes * w->warps * w->times * (double)w->work->blocks;
+    double cold = t->size > 0 && t->size < all ? t->size / all : 1;
+    w->since.loaded += bytes * w->warps;
+    w->since.fetched += bytes * w->warps * cold;
+    return cold;
+}
+
 // Wait for a read of `sectors`, a part of which the L1 cache has not: of an array
 // that blocks read again, most comes from the L2 cache.
 static void await(struct warp *w, const struct ir_buffer *buffer,
                   double sectors, double part)
 {
-    const struct traffic *t = warp_traffic(w, buffer);
-    double bytes = sectors * part * SECTOR_BYTES;
-    double all = bytes * w->warps * w->times * (double)w->work->blocks;
-    double cold = t->size > 0 && t->size < all ? t->size / all : 1;
+    double cold = warp_load(w, buffer, sectors * part * SECTOR_BYTES);
     double beyond = L2_CLOCKS + cold * (warp_latency(w) - L2_CLOCKS);
     double clocks = L1_CLOCKS + part * (beyond - L1_CLOCKS);
-    w->since.loaded += bytes * w->warps;
-    w->since.fetched += bytes * w->warps * cold;
     if (w->path + clocks > w->ready)
         w->ready = w->path + clocks;
 }

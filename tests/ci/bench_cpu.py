@@ -181,7 +181,7 @@ def check(result, row, peers, place):
 def main(ingot, out, only=""):
     stand_ins()
     timing.sets = lambda count: 2
-    work = Session(Builder(ingot, out), Report(), 1, [], None, True)
+    work = Session(Builder(ingot, out), Report(), 1, [], {}, True)
     for family in (f for f in drawn.FAMILIES if only in f.name):
         names = next(iter(drawn.cases(1, 1, family.name)))[2]
         for row in (r for r in family.rows if "e4m3" not in r.kernel):

@@ -244,6 +244,26 @@ holds vadd.tuned 'threads=64 lanes=2'
 holds log 'fault'
 holds log '  to build with it: ingot build vadd.ing --arch sm_90a'
 
+# The limit is of what the GPU does: checks may take longer by the clock, not by the processor.
+rm -f vadd.tuned*
+cat >rules <<'RULES'
+build 50
+threads = 64\b.*lanes = 2\b 40
+threads = 256\b.*lanes = 2\b slow
+threads = 256\b.*lanes = 8\b spins
+threads = 128\b.*lanes = 2\b idles
+threads = 128\b.*lanes = 4\b stuck
+RULES
+"$INGOT" tune vadd.ing --size n=4096 --jobs 2 --budget 300s --limit 1s \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules rules --phases" >log 2>&1 || fail "phases: exit $?"
+for fate in 'threads=256 lanes=2 : state=measured us=400' \
+  'threads=256 lanes=8 : state=hung.*takes more than 6 s of processor time' \
+  'threads=128 lanes=2 : state=hung.*nothing is done for 6 s' \
+  'threads=128 lanes=4 : state=hung.*the GPU works for more than 1 s'; do
+  grep -q "$fate" vadd.tuned.log || { fail "not $fate"; cat vadd.tuned.log; }
+done
+holds vadd.tuned 'threads=64 lanes=2'
+
 # A compiler that is killed, by its third ptxas.
 rm -f vadd.tuned*
 mkdir -p cuda/bin
@@ -299,6 +319,14 @@ stub="exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules rules --delay 0.1 -
   fail "agents: exit $?"
 [ "$(wc -l <a)" -ge 3 ] && [ "$(wc -l <b)" -ge 3 ] || { fail "one agent did it all"; wc -l a b; }
 holds vadd.tuned 'threads=64 lanes=2'
+
+# The second one greets while candidates are compiled; what is wrong with it ends the search.
+agent="exec python3 '$SOURCE_DIR/tests/tune/agent.py'"
+for other in "$agent --device Other|has another kind of GPU" "exit 3|ended with exit status 3"; do
+  "$INGOT" tune vadd.ing --size n=4096 --agents "$agent; ${other%|*}" >log 2>&1
+  [ $? = 3 ] || fail "an agent that does not fit is not refused"
+  holds log "${other#*|}"
+done
 
 # ---- The agent itself
 

@@ -43,6 +43,8 @@ agent = subprocess.Popen(sys.argv[3:], stdin=subprocess.PIPE, stdout=subprocess.
 while answer := agent.stdout.readline():
     sys.stdout.buffer.write(answer)
     sys.stdout.buffer.flush()
+    if "phase" in json.loads(answer):
+        continue
     if not (line := sys.stdin.buffer.readline()):
         break
     asked = json.loads(line)

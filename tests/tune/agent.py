@@ -2,13 +2,15 @@
 """An agent for `ingot tune` without a GPU, for tests: it makes up times.
 
     agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE]
-             [--device NAME] [--parent N]
+             [--device NAME] [--parent N] [--greeting SECONDS] [--problem SECONDS] [--phases]
 
 Each line of the rules has a regular expression and, behind a blank, what becomes of a
 schedule whose text it matches: a number of microseconds, or wrong, fault, crash, hang,
-garbage. The last line that matches counts; without any it is 100. What a build takes
-is matched as `build NAME`. FILE of --count gets a line for each measurement. The N-th
-measurement kills the process that started the agent.
+garbage, or one of FATES. The last line that matches counts; without any it is 100. What a
+build takes is matched as `build NAME`. FILE of --count gets a line for each measurement.
+The N-th measurement kills the process that started the agent. It sleeps for --greeting
+before it says what it is, for --problem before it takes a problem, for --delay before each
+measurement. With --phases it says what it does meanwhile, as `ingot agent` does.
 """
 
 import argparse
@@ -30,6 +32,9 @@ parser.add_argument("--parent", type=int, default=0)
 parser.add_argument("--reference", default="eval")
 parser.add_argument("--version", default="0.1.0")
 parser.add_argument("--device", default="Stub GPU")
+parser.add_argument("--greeting", type=float, default=0)
+parser.add_argument("--problem", type=float, default=0)
+parser.add_argument("--phases", action="store_true")
 options = parser.parse_args()
 draw = random.Random(options.seed)
 
@@ -37,6 +42,21 @@ draw = random.Random(options.seed)
 def say(message):
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
+
+
+# What is said of phases, (which, processor seconds, seconds until the next), and the microseconds behind it: checks that
+# take long beside a GPU that does little; that use too much; that do nothing; a GPU that does not end.
+FATES = {"slow": ([("host", 0.1 * i, 0.4) for i in range(8)] + [("gpu", 0.8, 0.1), ("host", 0.8, 0)], 400),
+         "spins": ([("host", 1000, 1000)], 0),
+         "idles": ([("host", 0, 1000)], 0),
+         "stuck": ([("host", 0, 0), ("gpu", 0, 1000)], 0)}
+
+
+def pass_through(phases):
+    """Say each phase, and wait."""
+    for phase, used, seconds in phases:
+        say({"phase": phase, "used": used})
+        time.sleep(seconds)
 
 
 def rules():
@@ -71,7 +91,12 @@ def measure(request):
     if options.count:
         with open(options.count, "a", encoding="utf-8") as out:
             out.write(" ".join(text.split()) + "\n")
+    if options.phases:
+        say({"phase": "host", "used": 0})
     time.sleep(options.delay)
+    if fate in FATES:
+        phases, fate = FATES[fate]
+        pass_through(phases)
     if fate == "hang":
         time.sleep(1000)
     if fate == "crash":
@@ -89,12 +114,14 @@ def measure(request):
          "spread": options.noise / 100, "turns": request["turns"]})
 
 
-say({"agent": 1, "version": options.version, "device": options.device, "sm": 90, "sms": 132,
+time.sleep(options.greeting)
+say({"agent": 2, "version": options.version, "device": options.device, "sm": 90, "sms": 132,
      "gpus": 1, "driver": 13000, "memory": 1 << 36})
 while line := sys.stdin.buffer.readline():
     asked = json.loads(line)
     assert len(sys.stdin.buffer.read(asked.get("cubin", 0))) == asked.get("cubin", 0)
     if asked["do"] == "problem":
+        time.sleep(options.problem)
         say({"ok": True, "reference": options.reference})
     elif asked["do"] == "measure":
         measure(asked)

@@ -18,7 +18,9 @@ static struct model_launch predict(struct arena *a, const char *text,
 {
     const struct ir_kernel *k = kernel_text(a, text);
     struct model_time time;
-    assert_true(model_time(a, k, values, model_device_named("h200"), &time));
+    struct model_question q = {
+        .kernel = k, .values = values, .device = model_device_named("h200")};
+    assert_true(model_time(a, &q, &time));
     assert_int_equal(time.launches.n, 1);
     return time.launches.at[0];
 }
@@ -90,14 +92,21 @@ static void test_least(void **state)
     arena_reset(&a);
 }
 
-// A block, and nothing to do: the launch is most of the time.
+// A block that loads something once: the launch and one load are nearly all. The empty
+// kernel, which does not wait for one, has the time of the table and what a block needs.
 static void test_tiny(void **state)
 {
     (void)state;
     struct arena a = {0};
+    const struct model_device *d = model_device_named("H200");
+    const char *nothing = "kernel f(n: int) -> C: f32[n]\n level flat\n{\n"
+                          "launch f grid(n, 1, 1) block(32, 1, 1) {} }";
     struct model_launch l = predict(&a, vadd, (int64_t[]){1024, 0, 0, 0});
     assert_int_equal(l.binding, MODEL_latency);
-    assert_true(l.launch_us > l.us / 2);
+    assert_true(l.us > d->launch + d->latency / 1e3 && l.us < 2);
+    assert_true(l.launch_us == d->launch);
+    l = predict(&a, nothing, (int64_t[]){1, 0});
+    assert_true(l.us > d->launch && l.us < d->launch + d->latency / 1e3);
     l = predict(&a, vadd, (int64_t[]){0, 0, 0, 0});
     assert_int_equal(l.blocks, 0);
     assert_true(l.us == 0);
@@ -179,6 +188,23 @@ static const char chain[] =
     "for i in 0..1000 {\nS[idx32(thread.x)] = 1.0\nbarrier\n}\n"
     "C[idx64(block.x)] = S[idx32(thread.x)]\n} }";
 
+// Registers that the assembler has made say how many blocks an SM holds.
+static void test_registers(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_time time;
+    struct model_code codes[] = {{"g", 16}, {"f", 128}};
+    struct model_question q = {.kernel = kernel_text(&a, vadd),
+                               .values = (int64_t[]){1 << 28, 0, 0, 0},
+                               .device = model_device_named("H200"),
+                               .code = {codes, 2, 2}};
+    assert_true(model_time(&a, &q, &time));
+    assert_int_equal(time.launches.at[0].registers, 128);
+    assert_int_equal(time.launches.at[0].blocks_per_sm, 65536 / 128 / 256);
+    arena_reset(&a);
+}
+
 // One block more than there is room for is one more wave.
 static void test_tail(void **state)
 {
@@ -192,6 +218,63 @@ static void test_tail(void **state)
     assert_near(more.limits[MODEL_latency], 2 * full.limits[MODEL_latency],
                 0.001);
     assert_near(more.tail_us, full.limits[MODEL_latency], 0.02);
+    arena_reset(&a);
+}
+
+// Blocks that each add up a row of 2^14 floats, four at a time a thread.
+static const char row_sums[] =
+    "kernel f(m: int, A: f32[m, 16384]) -> C: f32[m]\n level flat\n{\n"
+    "launch f grid(m, 1, 1) block(1024, 1, 1) {\n"
+    "var s: f32 = 0.0\n"
+    "for k in 0..4 {\n"
+    "s = s + lane(A[ramp(idx64(block.x) * 16384 + idx64(k) * 4096 + "
+    "idx64(thread.x) * 4, 4)], 0)\n"
+    "}\nC[idx64(block.x)] = s\n} }";
+
+// A row for each of few SMs is as fast as their own way to the memory is: no faster for
+// one than for 32, slower for all, which share the memory; and one block more than there is
+// room for begins a second wave.
+static void test_few_blocks(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_launch one = predict(&a, row_sums, (int64_t[]){1, 0, 0});
+    struct model_launch few = predict(&a, row_sums, (int64_t[]){32, 0, 0});
+    struct model_launch all = predict(&a, row_sums, (int64_t[]){132, 0, 0});
+    struct model_launch room = predict(&a, row_sums, (int64_t[]){264, 0, 0});
+    struct model_launch more = predict(&a, row_sums, (int64_t[]){265, 0, 0});
+    const struct model_device *d = model_device_named("H200");
+    double row = 16384 * 4 / (MODEL_L2_BYTES * d->clock * 1e3);
+    assert_near(one.us, few.us, 0.001);
+    assert_true(few.us > d->launch + d->latency / 1e3 + row);
+    assert_true(all.us > few.us && room.us > all.us);
+    assert_near(room.waves, 1, 0.001);
+    assert_true(more.limits[MODEL_latency] > 1.9 * room.limits[MODEL_latency]);
+    arena_reset(&a);
+}
+
+// Return the waves of 128 blocks, one on each of 132 SMs, in clusters.
+static double waves_of(struct arena *a, int cluster)
+{
+    const char *text = arena_printf(
+        a,
+        "kernel f(n: int) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(n, 1, 1) cluster(%d, 1, 1) block(32, 1, 1) {\n"
+        "alloc S: f32[50000] in shared\n"
+        "S[idx32(thread.x)] = 1.0\nbarrier\n"
+        "C[idx64(block.x)] = S[idx32(thread.x)]\n} }",
+        cluster);
+    return predict(a, text, (int64_t[]){128, 0}).waves;
+}
+
+// Of clusters of four 30 run at a time: 32 are two waves. Of two 66 do.
+static void test_clusters(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    assert_near(waves_of(&a, 1), 128 / 132.0, 0.001);
+    assert_near(waves_of(&a, 2), 64 / 66.0, 0.001);
+    assert_near(waves_of(&a, 4), 32 / 30.0, 0.001);
     arena_reset(&a);
 }
 
@@ -274,8 +357,9 @@ static void test_level(void **state)
     struct model_time time;
     KERNEL(k, "kernel f(n: int) -> C: f32[n] {\n for i in 0..n {\n"
               " stage C(v in n = i) { C[v] = 1.0 } } }");
-    assert_false(
-        model_time(&arena, k, (int64_t[]){4, 0}, model_device_at(0), &time));
+    struct model_question q = {
+        .kernel = k, .values = (int64_t[]){4, 0}, .device = model_device_at(0)};
+    assert_false(model_time(&arena, &q, &time));
     arena_reset(&arena);
 }
 
@@ -300,8 +384,9 @@ int main(void)
         cmocka_unit_test(test_short_loop), cmocka_unit_test(test_tiny),
         cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_products),
         cmocka_unit_test(test_banks),      cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_gather),     cmocka_unit_test(test_level),
-        cmocka_unit_test(test_devices)};
+        cmocka_unit_test(test_registers),  cmocka_unit_test(test_few_blocks),
+        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_branches),   cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_level),      cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

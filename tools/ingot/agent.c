@@ -1,7 +1,8 @@
 // ingot agent: measures kernels on the GPU for `ingot tune`.
 //
-//   {"agent": 1, "version": "0.1.0", "device": "NVIDIA H200", "sm": 90, ...}
+//   {"agent": 2, "version": "0.1.0", "device": "NVIDIA H200", "sm": 90, ...}
 //   < {"do": "problem", "source": {...}, "values": {"n": "4096"}, "seed": 1}
+//   > {"phase": "host", "used": 0.1}       and others, see agent_phases.h
 //   > {"ok": true, "reference": "host"}
 //   < {"do": "measure", "way": {...}, "turns": 10, "cubin": 5120} and 5120 bytes
 //   > {"state": "measured", "us": 9.1, "base": 9.6, "ratio": 0.95, ...}
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_DRIVER = 10240, PROTOCOL = 1 };
+enum { KEY_DRIVER = 10240, PROTOCOL = 2 };
 
 // The command line.
 struct agent_options {
@@ -69,7 +70,9 @@ static bool answer_problem(struct agent *a, const struct wire_message *m)
 {
     json_t *answer = json_object();
     const char *reference = "none";
+    agent_phases_begin(&a->phases, &a->wire);
     const char *wrong = agent_problem(a, m->json, &reference);
+    agent_phases_end(&a->phases);
     json_object_set_new(answer, "ok", json_boolean(!wrong));
     if (wrong)
         json_object_set_new(answer, "why", json_text(wrong));
@@ -118,8 +121,11 @@ static bool answer_measure(struct agent *a, const struct wire_message *m)
     struct agent_result result = {.end = AGENT_REFUSED,
                                   .why = "this is no kernel"};
     if (a->has_problem && m->bytes &&
-        way_read(&room, json_object_get(m->json, "way"), &way))
+        way_read(&room, json_object_get(m->json, "way"), &way)) {
+        agent_phases_begin(&a->phases, &a->wire);
         result = measure(a, &way, m);
+        agent_phases_end(&a->phases);
+    }
     bool ok = wire_send(&a->wire, result_json(&result), NULL, 0);
     arena_reset(&room);
     return ok && result.end != AGENT_FAULT && result.end != AGENT_WRONG;

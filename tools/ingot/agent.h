@@ -3,6 +3,7 @@
 #ifndef TOOLS_INGOT_AGENT_H
 #define TOOLS_INGOT_AGENT_H
 
+#include "tools/ingot/agent_phases.h"
 #include "tools/ingot/run.h"
 #include "tools/ingot/way.h"
 #include "tools/ingot/wire.h"
@@ -30,6 +31,7 @@ struct agent {
     struct agent_kernel first;  // what the others are timed beside
     struct agent_kernel model;  // has computed `want`, if `first` has not
     struct eval_argument *want; // what results are compared with, or NULL
+    struct agent_phases phases; // of the request
 };
 
 // How measuring ended; as text in agent_end_text.

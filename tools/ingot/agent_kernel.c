@@ -93,6 +93,7 @@ static bool make_run(struct agent *a, struct agent_kernel *k)
 static bool run(struct agent *a, struct agent_kernel *k)
 {
     run_device(&k->run, &k->device);
+    k->device.listener = &a->phases.listener;
     if (a->first.is_open && &a->first != k)
         k->device.like = &a->first.device;
     return run_on_device(&k->run, &k->device, 0);
@@ -207,6 +208,7 @@ static const char *check_small(struct agent *a, struct agent_kernel *k)
         !run_reference(&small))
         return "unknown";
     run_device(&small, &device);
+    device.listener = &a->phases.listener;
     bool ran = run_on_device(&small, &device, 1);
     if (ran)
         run_compare(&small);

@@ -16,6 +16,20 @@ static const int64_t *values_of(struct arena *a, const struct problem *p)
     return values;
 }
 
+// Ask about a variant, with what is known of its code.
+static bool ask(struct compilation *c, const int64_t *values,
+                const struct model_device *device, struct candidate *row)
+{
+    struct model_question question = {
+        .kernel = row->variant->kernel, .values = values, .device = device};
+    for (size_t i = 0; c->images.n && i < c->images.at[0].usage.n; i++) {
+        const struct kernel_usage *u = &c->images.at[0].usage.at[i];
+        struct model_code one = {u->name, (int)u->registers};
+        vec_push(&c->arena, &question.code, one);
+    }
+    return model_time(&c->arena, &question, &row->time);
+}
+
 // Return whether a variant is the one with narrow indices of the next.
 static bool is_narrow_of(const struct variant *v, const struct variant *next)
 {
@@ -64,7 +78,7 @@ struct candidates candidates_make(struct compilation *c,
         row.is_taken = !row.refusal && !is_found;
         is_found |= row.is_taken;
         if (!row.refusal)
-            row.is_timed = model_time(a, v->kernel, values, device, &row.time);
+            row.is_timed = ask(c, values, device, &row);
         vec_push(a, &rows, row);
     }
     if (rows.n)

@@ -19,7 +19,7 @@ struct candidate {
 struct candidates VEC(struct candidate);
 
 // Return the variants of the problem's kernel that a launch could take: those in
-// question by their times, then those that are refused, in their order.
+// question by their times, which are predicted of their code, if that is made, then those that are refused, in their order.
 struct candidates candidates_make(struct compilation *c,
                                   const struct problem *p,
                                   const struct model_device *device);

@@ -222,6 +222,12 @@ void device_free(struct device *d)
 
 // ---- Running --------------------------------------------------------------
 
+void device_tell(const struct device *d, bool works)
+{
+    if (d->listener)
+        d->listener->tell(d->listener->context, works);
+}
+
 bool device_launch(struct device *d, const struct device_set *set)
 {
     for (size_t i = 0; i < d->launches.n; i++) {

@@ -29,6 +29,12 @@ struct device_launch {
     const struct dispatch_launch *what;
 };
 
+// Who is told that the GPU begins to work for a kernel, and that it is done.
+struct device_listener {
+    void (*tell)(void *context, bool works);
+    void *context;
+};
+
 // The problem on the GPU.
 struct device {
     const struct driver *driver;
@@ -46,7 +52,11 @@ struct device {
     const struct device
         *like; // one of the same problem, whose inputs are copied;
                // or NULL
+    const struct device_listener *listener; // or NULL
 };
+
+// Tell the listener, if there is one.
+void device_tell(const struct device *d, bool works);
 
 // Call a function of driver.def.  True unless it failed, which is reported.
 #define DEVICE_CALL(d, function, ...)                                          \

@@ -199,9 +199,12 @@ static void list_launches(const struct run *r, struct device *d)
 bool run_on_device(struct run *r, struct device *d, size_t sets)
 {
     list_launches(r, d);
-    return device_start(d, sets) && device_launch(d, &d->sets.at[0]) &&
-           device_wait(d) && device_check_guards(d, &d->sets.at[0]) &&
-           read_results(r, d);
+    if (!device_start(d, sets))
+        return false;
+    device_tell(d, true);
+    bool ok = device_launch(d, &d->sets.at[0]) && device_wait(d);
+    device_tell(d, false);
+    return ok && device_check_guards(d, &d->sets.at[0]) && read_results(r, d);
 }
 
 // Run once, check, read the results, and measure.  Returns false after

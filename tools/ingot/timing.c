@@ -184,9 +184,11 @@ bool timing_turns(struct device *one, struct device *other,
                   const struct timing_request *request, struct timing_pair *out)
 {
     struct timer x = {.device = one}, y = {.device = other};
+    device_tell(one, true);
     bool ok = open_timer(&x, request) && open_timer(&y, request) &&
               take_turns(&x, &y, request->repetitions, out);
     close_timer(&x);
     close_timer(&y);
+    device_tell(one, false);
     return ok;
 }

@@ -57,6 +57,7 @@ static void start(struct call *call, struct tune_problem *p,
     struct tune_options *o = call->options;
     struct arena *a = &p->c->arena;
     p->options = o;
+    p->arena = &call->arena;
     p->device = &call->device;
     p->device_name = call->device.name;
     p->request = request;

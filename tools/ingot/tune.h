@@ -75,6 +75,7 @@ struct tune_trial {
     size_t job;       // turns that are asked for
     bool is_put_off;  // it comes again behind all others
     bool is_asked;    // a measurement is asked for, and not on its way
+    bool is_known;    // the log has it, which is taken once a build is measured
 };
 
 // How the best became faster.
@@ -87,6 +88,7 @@ struct tune_step {
 struct tune_problem {
     struct tune_options *options;
     struct compilation *c;
+    struct arena *arena; // of the whole command
     const struct tune_device *device;
     struct way_source source;
     const struct problem_request *request;
@@ -100,6 +102,7 @@ struct tune_problem {
     struct search search;
     struct VEC(struct tune_trial *) trials; // as those of the search
     struct tune_trial build, plain;         // what a build takes; no schedule
+    bool awaits_plain;                      // the latter is being compiled
     size_t build_number;                    // of its schedule
     const char *build_name;                 // its variant
     const struct sched_item *build_item;    // its schedule; NULL: the default
@@ -116,7 +119,7 @@ struct tune_problem {
     double began, ends;      // by child_now
     double told;             // when it last said how far it is
     const char *wrong;       // why it cannot be tuned; NULL
-    bool is_lost;            // its log cannot be written, which is reported
+    bool is_lost;            // it cannot go on, which is reported
 };
 
 // ---- tune_space.c
@@ -131,6 +134,18 @@ struct tune_trial *tune_way(struct tune_problem *p,
                             const struct search_point *point);
 
 // ---- tune_rank.c
+
+// What the model says of a way.
+struct tune_prediction {
+    double us;       // INFINITY: not known
+    double least_us; // by the rates of the GPU; 0: not known
+    enum model_limit by;
+};
+
+// Predict what a compilation has lowered of the kernel, and assembled perhaps; what
+// cannot be predicted stays as it is.
+void tune_predict(const struct tune_problem *p, struct compilation *c,
+                  struct ir_kernel *kernel, struct tune_prediction *out);
 
 struct ranking; // on its way, in processes
 
@@ -173,11 +188,25 @@ enum tune_agent_state {
     TUNE_AGENT_READY,     // it has no problem
     TUNE_AGENT_PROBLEM,   // it takes the problem ...
     TUNE_AGENT_REFERENCE, // ... computes what results are compared with ...
-    TUNE_AGENT_FIRST,     // ... and measures what a build takes
+    TUNE_AGENT_FIRST,     // ... and measures what a build takes; both wait for
+                          // code, while there is no deadline
     TUNE_AGENT_IDLE,      // it can measure
     TUNE_AGENT_BUSY,      // it measures
     TUNE_AGENT_LAST,      // it has answered, and ends: memory may be spoilt
     TUNE_AGENT_DEAD,      // it was started too often
+};
+
+// How long an answer may take; times are in seconds.
+struct tune_patience {
+    double limit; // of what the GPU does
+    double gpu;   // what is left of that
+    double
+        host; // processor time that may be used beside, and the time in which
+              // nothing may happen
+    double used;     // of that, as the agent says
+    double since;    // when the phase began, by child_now
+    bool is_gpu;     // the phase is that of the GPU
+    bool has_phases; // the agent says so
 };
 
 // One agent.
@@ -185,9 +214,10 @@ struct tune_agent {
     const char *command;
     struct child child;
     enum tune_agent_state state;
-    size_t trial;  // TUNE_AGENT_BUSY
-    size_t starts; // without a measurement
-    size_t asked;  // measurements of trials
+    size_t trial;                  // TUNE_AGENT_BUSY
+    size_t starts;                 // without a measurement
+    size_t asked;                  // measurements of trials
+    struct tune_patience patience; // with what it answers next
     struct tune_device device;
 };
 struct tune_agents VEC(struct tune_agent);
@@ -197,9 +227,14 @@ struct tune_agents VEC(struct tune_agent);
 const char *tune_own_command(struct arena *a, const struct tune_options *o,
                              int gpu);
 
-// Start the agents and wait for what they are.  Returns false after reporting.
+// Start the agents, and wait for what the first one is.  Returns false after
+// reporting.
 bool tune_agents_open(struct arena *a, struct tune_options *o,
                       struct diag_list *diags, struct tune_agents *out);
+
+// Wait for what the others are: the same kind of GPU.  Returns false after reporting.
+bool tune_agents_meet(struct arena *a, struct tune_agents *all,
+                      struct diag_list *diags);
 void tune_agents_close(struct tune_agents *all);
 
 // Start the process of an agent.
@@ -208,6 +243,18 @@ void tune_agent_start(struct tune_agent *agent);
 // Take what an agent says of its GPU.  Returns NULL, or what is wrong with it.
 const char *tune_agent_greeting(struct arena *a, struct tune_agent *agent,
                                 const struct wire_message *m);
+
+// ---- tune_patience.c
+
+// Begin to wait for an answer: for `limit` seconds of work on the GPU, and `more` on
+// either side.
+void tune_patience_begin(struct tune_agent *agent, double limit, double more);
+
+// Take what an agent says of its phase.  Returns whether it is that.
+bool tune_patience_take(struct tune_agent *agent, const struct wire_message *m);
+
+// Return why an agent that was given up has taken too long.
+const char *tune_patience_why(struct arena *a, const struct tune_agent *agent);
 
 // ---- tune_talk.c
 

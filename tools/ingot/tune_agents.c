@@ -129,43 +129,55 @@ static void add(struct arena *a, struct tune_agents *out, const char *command)
     vec_push(a, out, agent);
 }
 
-// Open the agents from number `first` on, which start at the same time.  Returns
-// false after reporting.
-static bool open_from(struct arena *a, struct tune_agents *all, size_t first,
-                      struct diag_list *diags)
+// Start the agents from number `first` on, all at the same time.
+static void start_from(struct tune_agents *all, size_t first)
 {
     for (size_t i = first; i < all->n; i++)
         tune_agent_start(&all->at[i]);
-    for (size_t i = first; i < all->n; i++)
-        if (!open_agent(a, &all->at[i], diags))
-            return false;
-    return true;
 }
 
-// Refuse agents whose GPUs differ.  Returns false after reporting.
-static bool check_alike(const struct tune_agents *all, struct diag_list *diags)
+// Add agents of this command on GPUs behind the first.
+static void add_gpus(struct arena *a, const struct tune_options *o, long gpus,
+                     struct tune_agents *out)
 {
-    vec_foreach(agent, all)
-        if (strcmp(agent->device.name, all->at[0].device.name) != 0)
-            return diag_error(diags, (struct span){0}, D_agent_failed,
-                              agent->command, "has another kind of GPU");
-    return true;
+    for (int i = 1; i < gpus; i++)
+        add(a, out, tune_own_command(a, o, i));
 }
 
 bool tune_agents_open(struct arena *a, struct tune_options *o,
                       struct diag_list *diags, struct tune_agents *out)
 {
+    bool is_own = !o->commands.n;
     vec_foreach_value(command, &o->commands)
         add(a, out, command);
-    if (!out->n)
+    if (is_own) {
         add(a, out, tune_own_command(a, o, -1));
-    if (!open_from(a, out, 0, diags))
+        add_gpus(a, o, o->gpus, out);
+    }
+    start_from(out, 0);
+    if (!open_agent(a, &out->at[0], diags))
         return false;
-    long gpus = o->gpus < 0 ? out->at[0].device.gpus : o->gpus;
     size_t first = out->n;
-    for (int i = 1; i < gpus && !o->commands.n; i++)
-        add(a, out, tune_own_command(a, o, i));
-    return open_from(a, out, first, diags) && check_alike(out, diags);
+    if (is_own && o->gpus < 0)
+        add_gpus(a, o, out->at[0].device.gpus, out);
+    start_from(out, first);
+    return true;
+}
+
+bool tune_agents_meet(struct arena *a, struct tune_agents *all,
+                      struct diag_list *diags)
+{
+    const char *kind = all->at[0].device.name;
+    vec_foreach(agent, all) {
+        if (agent->device.name)
+            continue;
+        if (!open_agent(a, agent, diags))
+            return false;
+        if (strcmp(agent->device.name, kind) != 0)
+            return diag_error(diags, (struct span){0}, D_agent_failed,
+                              agent->command, "has another kind of GPU");
+    }
+    return true;
 }
 
 void tune_agents_close(struct tune_agents *all)

@@ -1,5 +1,6 @@
 // Compiles a way in a process of its own: one that crashes, hangs or takes too much
-// memory loses itself alone.
+// memory loses itself alone.  What agents do, and what a build takes, goes before candidates
+// that are compiled ahead.
 
 #include "tools/ingot/tune.h"
 #include "tools/libingot/contracts.h"
@@ -9,12 +10,13 @@
 #include <sys/resource.h>
 
 // A few bytes that are spilled cost nothing that shows.
-enum { MEMORY_MOST_GIB = 24, LIMIT_MS = 120000, SPILLS_FEW = 32 };
+enum { MEMORY_MOST_GIB = 24, LIMIT_MS = 120000, SPILLS_FEW = 32, NICE = 5 };
 
-// What a process compiles.
+// What a process compiles, and whether others go first.
 struct work_of_child {
     struct tune_problem *p;
     const struct way *way;
+    bool can_wait;
 };
 
 // Limit the memory of this process; not under sanitizers, which reserve much.
@@ -27,9 +29,10 @@ static void limit_memory(void)
 #endif
 }
 
-// Compile a way to a cubin.  Returns false after reporting.
+// Compile a way to a cubin, and predict its time by that, where anything is predicted.
+// Returns false after reporting.
 static bool make_cubin(struct compilation *c, struct tune_problem *p,
-                       const struct way *way)
+                       const struct way *way, struct tune_prediction *said)
 {
     struct compile_options o = p->options->compile.options;
     struct toolchain tools;
@@ -38,8 +41,12 @@ static bool make_cubin(struct compilation *c, struct tune_problem *p,
     toolchain_start(&tools, p->options->targets.cuda);
     cli_targets_apply(&p->options->targets, &tools, &o);
     way_options(&p->source, way, &o);
-    return way_add(c, &p->source, way, &wrong) && compile_lower(c, &o) &&
-           contracts_check_lowered(c) && cli_images(c, &tools, &o, &tool);
+    struct ir_kernel *kernel = way_add(c, &p->source, way, &wrong);
+    bool ok = kernel && compile_lower(c, &o) && contracts_check_lowered(c) &&
+              cli_images(c, &tools, &o, &tool);
+    if (ok && p->options->effort != TUNE_EXHAUSTIVE)
+        tune_predict(p, c, kernel, said);
+    return ok;
 }
 
 // Return the bytes that a thread of the kernel that spills most has in local memory
@@ -59,12 +66,16 @@ static void compile_and_send(struct wire *wire, void *context)
     struct compilation c;
     json_t *answer = json_object();
     limit_memory();
+    if (w->can_wait)
+        setpriority(PRIO_PROCESS, 0, NICE);
     compile_start(&c);
-    bool ok = make_cubin(&c, w->p, w->way);
+    struct tune_prediction said = {0};
+    bool ok = make_cubin(&c, w->p, w->way, &said);
     json_object_set_new(answer, "ok", json_boolean(ok));
-    if (ok)
+    if (ok) {
         json_object_set_new(answer, "spills", json_integer(spills_of(&c)));
-    else
+        json_set_real(answer, "predicted", said.us);
+    } else
         json_object_set_new(answer, "why",
                             json_text(diag_first_error(&c.arena, &c.diags)));
     wire_send(wire, answer, ok ? c.images.at[0].bytes : NULL,
@@ -82,7 +93,8 @@ static int64_t limit_of(const struct tune_problem *p)
 bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
                   struct child *out, struct watch *watch)
 {
-    struct work_of_child w = {p, &t->way};
+    bool can_wait = t != &p->build && t != &p->plain;
+    struct work_of_child w = {p, &t->way, can_wait};
     bool ok = child_fork(out, compile_and_send, &w);
     *watch = watch_start(out->id, limit_of(p));
     return ok;
@@ -93,6 +105,8 @@ void tune_compiled(struct tune_problem *p, struct tune_trial *t,
 {
     const char *why = json_string_value(json_object_get(m->json, "why"));
     t->spills = (size_t)json_integer_value(json_object_get(m->json, "spills"));
+    double predicted = json_number_value(json_object_get(m->json, "predicted"));
+    t->predicted = predicted > 0 ? predicted : t->predicted;
     if (m->bytes) {
         t->cubin = m->bytes;
         t->n = m->n;

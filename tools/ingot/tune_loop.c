@@ -2,8 +2,9 @@
 //
 //   search ──job──▶ compile ──cubin──▶ ask an agent ──time──▶ search
 //
-// Compilation runs ahead of the agents, which get ready while the model orders what is
-// to be tried. What the log has is not done again.
+// Compilation runs ahead of the agents: the first candidates are compiled as soon as the
+// model has ordered them, while agents start, compute what results are compared with and
+// measure what a build takes. What the log has is not done again.
 
 #include "tools/ingot/tune.h"
 
@@ -86,19 +87,27 @@ void tune_done(struct tune_problem *p, size_t trial, const char *state,
     tune_log_add(p, p->trials.at[trial]);
 }
 
-// Take what the log has of a trial.  Returns whether it has it.
-static bool take_known(struct tune_problem *p, size_t trial)
+// Take what the log has of a trial.
+static void take_known(struct tune_problem *p, size_t trial)
 {
     struct tune_trial *t = p->trials.at[trial];
     const struct record *r = tune_log_find(p, t, t->job);
-    if (!r)
-        return false;
     t->us = r->us;
     t->ratio = r->ratio;
     t->spread = r->spread;
     t->turns = r->turns;
     note(p, trial, r->state, r->why);
-    return true;
+}
+
+// Take what the log has, once its ratios mean something.
+static void take_all_known(struct tune_problem *p)
+{
+    for (size_t i = 0; p->build.turns && i < p->trials.n; i++) {
+        if (!p->trials.at[i]->is_known)
+            continue;
+        p->trials.at[i]->is_known = false;
+        take_known(p, i);
+    }
 }
 
 // Return whether an earlier trial, that was not put off, has the same text.
@@ -142,8 +151,10 @@ static void fail_job(struct loop *l, size_t i, const char *state,
     else if (trial == JOB_BUILD)
         l->p->wrong = arena_printf(
             &l->p->c->arena, "what a build takes does not compile: %s", why);
-    else
+    else {
         l->p->plain.state = state;
+        l->p->awaits_plain = false;
+    }
 }
 
 // Take what a job has sent.
@@ -152,6 +163,8 @@ static void take_code(struct loop *l, size_t i, struct wire_message *m)
     struct tune_trial *t = trial_of(l->p, l->jobs[i].trial);
     tune_compiled(l->p, t, m);
     long trial = l->jobs[i].trial;
+    if (trial == JOB_PLAIN)
+        l->p->awaits_plain = false;
     if (!t->cubin)
         fail_job(l, i, "refused", t->why);
     else if (trial >= 0 && !tune_put_off(l->p, (size_t)trial))
@@ -213,15 +226,17 @@ static void begin_trial(struct loop *l, const struct search_job *job)
     if (job->trial == p->trials.n)
         vec_push(&p->c->arena, &p->trials, tune_way(p, point));
     struct tune_trial *t = p->trials.at[job->trial];
-    t->predicted = tune_predicted(p, point);
+    if (!t->cubin)
+        t->predicted = tune_predicted(p, point);
     t->job = job->turns;
     if (!t->cubin && is_repeated(p, job->trial)) {
         note(p, job->trial, "refused", "the same as another one");
         return;
     }
-    if (take_known(p, job->trial))
-        return;
-    if (t->cubin)
+    t->is_known = tune_log_find(p, t, t->job) != NULL;
+    if (t->is_known)
+        take_all_known(p);
+    else if (t->cubin)
         t->is_asked = true;
     else
         begin_job(l, (long)job->trial);
@@ -234,7 +249,8 @@ static void take_jobs(struct loop *l)
     struct search_job job;
     if (l->ranking && !tune_rank_goes_on(l->ranking, 0))
         l->ranking = NULL;
-    while (!l->ranking && p->build.turns && l->n < l->most) {
+    take_all_known(p);
+    while (!l->ranking && l->n < l->most) {
         enum search_step step = search_next(&p->search, &job);
         l->is_searched = step == SEARCH_DONE;
         if (step != SEARCH_JOB)
@@ -267,11 +283,10 @@ static struct tune_agent *idle_agent(const struct loop *l)
 // Give agents work.
 static void use_agents(struct loop *l)
 {
-    bool is_prepared = l->p->build.turns || l->n == 0;
     struct tune_agent *idle;
     size_t trial;
     vec_foreach(agent, l->agents)
-        if (agent->state < TUNE_AGENT_IDLE && is_prepared)
+        if (agent->state < TUNE_AGENT_IDLE)
             tune_agent_push(l->p, agent);
     while ((trial = first_asked(l->p)) < l->p->trials.n &&
            (idle = idle_agent(l)))
@@ -354,7 +369,8 @@ static bool goes_on(struct loop *l)
     const struct tune_problem *p = l->p;
     if (p->wrong || p->is_lost || child_now() > p->ends)
         return false;
-    return !l->is_searched || l->n || count_asked(p) || is_measuring(l);
+    return !p->build.turns || !l->is_searched || l->n || count_asked(p) ||
+           is_measuring(l);
 }
 
 // Bring all agents back to where they have no problem.
@@ -400,10 +416,12 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
     l.most = jobs ? jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     l.most = l.most < JOBS_MOST ? l.most : JOBS_MOST - 2;
     begin_job(&l, JOB_BUILD);
-    if (needs_plain(p))
+    p->awaits_plain = needs_plain(p);
+    if (p->awaits_plain)
         begin_job(&l, JOB_PLAIN);
     if (p->options->effort != TUNE_EXHAUSTIVE)
         l.ranking = tune_rank_begin(p);
+    p->is_lost = !tune_agents_meet(p->arena, agents, &p->c->diags);
     while (goes_on(&l)) {
         use_agents(&l);
         take_jobs(&l);

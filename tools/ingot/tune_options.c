@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "N", 0,
      "measure on so many GPUs of this machine, or all (default 1)", 0},
     {"limit", KEY_LIMIT, "TIME", 0,
-     "give up a schedule that takes longer to measure (default 20s)", 0},
+     "give up a schedule on which the GPU works longer (default 20s)", 0},
     {"emit", KEY_EMIT, "schedule", 0,
      "print the fastest as a schedule for its sizes", 0},
     {"forget", KEY_FORGET, NULL, 0, "measure again what the log has", 0},

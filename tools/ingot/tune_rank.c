@@ -21,16 +21,13 @@ enum { POINTS_MOST = 4096, SHARES_MOST = 64, TICK_MS = 100 };
 struct ranked {
     struct search_point point;
     struct way way;
-    double us;       // INFINITY: not known
-    double least_us; // by the rates of the GPU; 0: not known
-    enum model_limit by;
+    struct tune_prediction said;
     size_t place;
 };
 
 // What is ranked.
 struct ranking {
     struct tune_problem *p;
-    const struct model_device *device;
     struct ranked *at;
     size_t n, shares;
     double ends; // by child_now
@@ -45,29 +42,37 @@ struct share {
 
 // ---- In a process ---------------------------------------------------------
 
-// Set the microseconds that are predicted of a way, and its limit; none if it is no
-// way to run the kernel.
+void tune_predict(const struct tune_problem *p, struct compilation *c,
+                  struct ir_kernel *kernel, struct tune_prediction *out)
+{
+    const struct model_device *device = model_device_named(p->device->name);
+    struct problem problem;
+    const char *wrong = NULL;
+    if (problem_make(&c->arena, kernel, p->request, &c->diags, &problem,
+                     &wrong) != PROBLEM_READY)
+        return;
+    problem.sms = p->device->sms;
+    struct candidates rows = candidates_make(
+        c, &problem, device ? device : model_device_for(p->device->sm));
+    if (!rows.n || !rows.at[0].is_timed)
+        return;
+    out->us = rows.at[0].time.us;
+    out->least_us = model_least(&rows.at[0].time, &out->by);
+}
+
+// Predict a way; nothing if it is no way to run the kernel.
 static void predict(struct ranking *r, struct ranked *out)
 {
     const struct way *way = &out->way;
     struct tune_problem *p = r->p;
     struct compilation c;
     struct compile_options o = p->options->compile.options;
-    struct problem problem;
     const char *wrong = NULL;
     compile_start(&c);
     way_options(&p->source, way, &o);
     struct ir_kernel *kernel = way_add(&c, &p->source, way, &wrong);
-    if (kernel && compile_lower(&c, &o) &&
-        problem_make(&c.arena, kernel, p->request, &c.diags, &problem,
-                     &wrong) == PROBLEM_READY) {
-        problem.sms = p->device->sms;
-        struct candidates rows = candidates_make(&c, &problem, r->device);
-        if (rows.n && rows.at[0].is_timed) {
-            out->us = rows.at[0].time.us;
-            out->least_us = model_least(&rows.at[0].time, &out->by);
-        }
-    }
+    if (kernel && compile_lower(&c, &o))
+        tune_predict(p, &c, kernel, &out->said);
     compile_end(&c);
 }
 
@@ -81,9 +86,9 @@ static void predict_share(struct wire *wire, void *context)
         struct ranked *one = &r->at[i];
         predict(r, one);
         json_object_set_new(line, "point", json_integer((json_int_t)i));
-        json_set_real(line, "us", one->us);
-        json_set_real(line, "least_us", one->least_us);
-        json_object_set_new(line, "by", json_integer(one->by));
+        json_set_real(line, "us", one->said.us);
+        json_set_real(line, "least_us", one->said.least_us);
+        json_object_set_new(line, "by", json_integer(one->said.by));
         if (!wire_send(wire, line, NULL, 0))
             return;
     }
@@ -100,10 +105,10 @@ static void take(struct ranking *r, struct child *child)
         double us = json_number_value(json_object_get(m.json, "us"));
         if (i >= 0 && (size_t)i < r->n && us > 0) {
             struct ranked *one = &r->at[i];
-            one->us = us;
-            one->least_us =
+            one->said.us = us;
+            one->said.least_us =
                 json_number_value(json_object_get(m.json, "least_us"));
-            one->by = (enum model_limit)json_integer_value(
+            one->said.by = (enum model_limit)json_integer_value(
                 json_object_get(m.json, "by"));
         }
         wire_release(&m);
@@ -153,10 +158,10 @@ static void note_limit(const struct ranking *r)
     struct tune_problem *p = r->p;
     for (size_t i = 0; i < r->n; i++) {
         const struct ranked *one = &r->at[i];
-        if (one->least_us > 0 &&
-            (p->limit_us <= 0 || one->least_us < p->limit_us)) {
-            p->limit_us = one->least_us;
-            p->limit = one->by;
+        if (one->said.least_us > 0 &&
+            (p->limit_us <= 0 || one->said.least_us < p->limit_us)) {
+            p->limit_us = one->said.least_us;
+            p->limit = one->said.by;
         }
     }
 }
@@ -165,8 +170,8 @@ static void note_limit(const struct ranking *r)
 static int compare(const void *left, const void *right)
 {
     const struct ranked *x = left, *y = right;
-    if (x->us != y->us)
-        return x->us < y->us ? -1 : 1;
+    if (x->said.us != y->said.us)
+        return x->said.us < y->said.us ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);
 }
 
@@ -177,17 +182,17 @@ static void set_order(const struct ranking *r)
     struct arena *a = &p->c->arena;
     p->predicted_build =
         r->n && p->items.at[r->at[0].point.item].number == p->build_number
-            ? r->at[0].us
+            ? r->at[0].said.us
             : INFINITY;
     qsort(r->at, r->n, sizeof *r->at, compare);
     p->order_us = arena_array(a, double, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
         struct search_point point = r->at[i].point;
-        point.predicted = isfinite(r->at[i].us) ? r->at[i].us : 0;
+        point.predicted = isfinite(r->at[i].said.us) ? r->at[i].said.us : 0;
         vec_push(a, &p->search.order, point);
-        p->order_us[i] = r->at[i].us;
+        p->order_us[i] = r->at[i].said.us;
     }
-    p->predicted = r->n ? r->at[0].us : INFINITY;
+    p->predicted = r->n ? r->at[0].said.us : INFINITY;
 }
 
 // Begin to predict all, in as many processes as there are processors.
@@ -211,18 +216,13 @@ struct ranking *tune_rank_begin(struct tune_problem *p)
     propose_points(&p->search, POINTS_MOST, &points);
     *r = (struct ranking){
         .p = p,
-        .device = model_device_named(p->device->name),
         .at = arena_array(a, struct ranked, points.n + 1),
         .n = points.n,
         .ends = p->began + SHARE_OF_BUDGET * p->options->budget,
     };
-    if (!r->device)
-        r->device = model_device_for(p->device->sm);
     for (size_t i = 0; i < r->n; i++)
-        r->at[i] =
-            (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
-                            INFINITY,     0,
-                            MODEL_dram,   i};
+        r->at[i] = (struct ranked){
+            points.at[i], tune_way(p, &points.at[i])->way, {.us = INFINITY}, i};
     begin(r);
     return r;
 }

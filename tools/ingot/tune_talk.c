@@ -47,8 +47,7 @@ static void send_problem(struct tune_problem *p, struct tune_agent *agent)
     if (o->unordered)
         json_object_set_new(request, "unordered", json_text(o->unordered));
     agent->state = TUNE_AGENT_PROBLEM;
-    agent->child.deadline =
-        child_now() + p->options->limit + p->options->budget;
+    tune_patience_begin(agent, p->options->limit, p->options->budget);
     wire_send(&agent->child.wire, request, NULL, 0);
 }
 
@@ -61,17 +60,38 @@ static void send_way(struct tune_problem *p, struct tune_agent *agent,
     json_object_set_new(request, "as", json_text(as));
     json_object_set_new(request, "way", way_json(&t->way));
     json_object_set_new(request, "turns", json_integer((json_int_t)turns));
-    agent->child.deadline = child_now() + p->options->limit;
+    tune_patience_begin(agent, p->options->limit, 0);
     wire_send(&agent->child.wire, request, t->cubin, t->n);
+}
+
+// Go on to what waits for code: no answer is owed until then.
+static void await_code(struct tune_problem *p, struct tune_agent *agent,
+                       enum tune_agent_state state)
+{
+    agent->state = state;
+    agent->child.deadline = 0;
+    tune_agent_push(p, agent);
+}
+
+// Give an agent the kernel without its schedules, or do without it.
+static void push_plain(struct tune_problem *p, struct tune_agent *agent)
+{
+    if (p->plain.cubin)
+        send_way(p, agent, &p->plain, "reference", 1);
+    else if (!p->awaits_plain)
+        await_code(p, agent, TUNE_AGENT_FIRST);
 }
 
 void tune_agent_push(struct tune_problem *p, struct tune_agent *agent)
 {
+    bool waits = agent->child.deadline == 0;
     if (agent->state == TUNE_AGENT_GONE)
         tune_agent_start(agent);
-    else if (agent->state == TUNE_AGENT_READY && p->build.cubin)
+    else if (agent->state == TUNE_AGENT_READY)
         send_problem(p, agent);
-    else if (agent->state == TUNE_AGENT_FIRST && agent->child.deadline == 0)
+    else if (agent->state == TUNE_AGENT_REFERENCE && waits)
+        push_plain(p, agent);
+    else if (agent->state == TUNE_AGENT_FIRST && waits && p->build.cubin)
         send_way(p, agent, &p->build, "first", 20);
 }
 
@@ -134,32 +154,20 @@ static void let_end(struct tune_agent *agent)
     agent->child.deadline = child_now() + 1;
 }
 
-// Go on behind the reference: compile and measure what a build takes.
-static void ask_first(struct tune_problem *p, struct tune_agent *agent)
-{
-    agent->state = TUNE_AGENT_FIRST;
-    agent->child.deadline = 0;
-    tune_agent_push(p, agent);
-}
-
 // Take the answer to a problem.
 static void take_problem(struct tune_problem *p, struct tune_agent *agent,
                          const struct wire_message *m)
 {
     const char *reference = text_of(p, m, "reference");
-    bool is_none = !p->plain.cubin;
     if (!reference) {
         const char *why = text_of(p, m, "why");
         p->wrong = why ? why : "the agent does not take it";
         return;
     }
-    if (strcmp(reference, "none") != 0 || is_none) {
-        p->reference = reference;
-        ask_first(p, agent);
-        return;
-    }
-    agent->state = TUNE_AGENT_REFERENCE;
-    send_way(p, agent, &p->plain, "reference", 1);
+    p->reference = reference;
+    await_code(p, agent,
+               strcmp(reference, "none") != 0 ? TUNE_AGENT_FIRST
+                                              : TUNE_AGENT_REFERENCE);
 }
 
 // Do without the kernel that has no schedule.
@@ -195,7 +203,7 @@ static void take_reference(struct tune_problem *p, struct tune_agent *agent,
     } else {
         note_reference(p, "the kernel without its schedules", m);
     }
-    ask_first(p, agent);
+    await_code(p, agent, TUNE_AGENT_FIRST);
 }
 
 // Take the measurement of what a build takes.
@@ -237,6 +245,8 @@ static void take_trial(struct tune_problem *p, struct tune_agent *agent,
 void tune_agent_take(struct tune_problem *p, struct tune_agent *agent,
                      struct wire_message *m)
 {
+    if (tune_patience_take(agent, m))
+        return;
     switch (agent->state) {
     case TUNE_AGENT_GREETING:
         if (tune_agent_greeting(&p->c->arena, agent, m))
@@ -259,7 +269,7 @@ void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent)
     char text[CHILD_TEXT_SIZE];
     bool is_late = child_now() > agent->child.deadline;
     bool is_busy = agent->state == TUNE_AGENT_BUSY;
-    if (agent->state == TUNE_AGENT_REFERENCE)
+    if (agent->state == TUNE_AGENT_REFERENCE && agent->child.deadline > 0)
         drop_plain(p);
     child_end(&agent->child, text, sizeof text);
     if (agent->state != TUNE_AGENT_DEAD)
@@ -267,9 +277,8 @@ void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent)
     if (!is_busy)
         return;
     agent->starts = 0;
-    const char *why =
-        is_late ? arena_printf(&p->c->arena, "no answer within %.3g s",
-                               p->options->limit)
-                : arena_printf(&p->c->arena, "the agent %s", text);
+    const char *why = is_late
+                          ? tune_patience_why(&p->c->arena, agent)
+                          : arena_printf(&p->c->arena, "the agent %s", text);
     tune_done(p, agent->trial, is_late ? "hung" : "crashed", why);
 }

@@ -190,6 +190,10 @@ bool interp_loops_of(struct interp *in, const struct sched_value *v,
 bool interp_require(struct interp *in, const struct sched_values *args,
                     struct sched_value *out);
 
+// Report that the schedule is not for the kernel, for the reason that it gives.
+bool interp_refuse(struct interp *in, const struct sched_values *args,
+                   struct sched_value *out);
+
 // What is asked before a nest is spread: see functions.def.
 bool look_nests(struct interp *in, const struct sched_values *args,
                 struct sched_value *out);

@@ -1,8 +1,10 @@
-// Conditions that a schedule adds to its guard.
+// What a schedule finds out while it runs: sizes, or kernels, that it is not for.
 //
-//   require(size(k) > 128)   =>   schedule C when ... && k > 128
+//   require(size(k) > 128)            =>   schedule C when ... && k > 128
+//   refuse("rows are not neighbours")   =>   error: not for this kernel
 //
-// `when` asks before the schedule runs; this asks what only some steps show.
+// `when` and `matches` ask before the schedule runs; these ask what only some steps
+// show.
 
 #include "passes/schedule/interpret/interpret.h"
 
@@ -36,4 +38,12 @@ bool interp_require(struct interp *in, const struct sched_values *args,
     vec_push(in->pass->arena, guard, v->expr);
     vec_push(in->pass->arena, &in->required, v->expr);
     return true;
+}
+
+bool interp_refuse(struct interp *in, const struct sched_values *args,
+                   struct sched_value *out)
+{
+    (void)out;
+    return diag_error(in->pass->diags, args->at[0].span, D_schedule_refused,
+                      in->pass->kernel->name, args->at[0].key);
 }

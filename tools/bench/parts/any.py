@@ -5,6 +5,7 @@ from functools import partial
 
 import torch
 
+import beside
 import data
 import drawn
 import movers
@@ -43,7 +44,7 @@ def tried(peers, ours):
     return works, absent
 
 
-def multiplied(product, sizes, session, peers):
+def multiplied(product, sizes, case, session, peers):
     """Our launches of a product that was found right, its result, how to get the calls of each of these peers, and the
     launches of other schedules."""
     kernel = session.builder.kernel(product.file, product.kernel, product.arch)
@@ -53,12 +54,12 @@ def multiplied(product, sizes, session, peers):
     gemm.judge(kernel, product, copies[0])
     calls = [(name, lambda name=name: [gemm.rival(name, kernel, made, product.finish) for made in copies])
              for name in peers]
-    beside = gemm.variants(product, tuple(sizes.values()), copies, session)
+    same = beside.variants(product, sizes, copies, gemm.judging(product), "any", case, session)
     ours[0]()
-    return {"ingot": ours}, copies[0].out, calls, beside
+    return {"ingot": ours}, copies[0].out, calls, same
 
 
-def moved(row, sizes, session, peers):
+def moved(row, sizes, case, session, peers):
     """The same for what moves bytes, beside a copy of as many."""
     launch, made, _ = memory.found_right(row, sizes, session)
     out = memory.result_of(row, made)
@@ -68,9 +69,9 @@ def moved(row, sizes, session, peers):
     ours = [launch, *(kernel.launcher(sizes, other.by_name) for other in others)]
     inputs, definition = [made.inputs, *(other.inputs for other in others)], DEFINITIONS[row.definition]
     calls = [(name, partial(give, definition, inputs)) for name, give in peers.items()]
-    beside = memory.variants(row, sizes, [made, *others], session)
+    same = beside.variants(row, sizes, [made, *others], lambda _, one: memory.error_of(row, one), "any", case, session)
     launch()
-    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, out, calls, beside
+    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, out, calls, same
 
 
 def speeds_of(rows, same):
@@ -87,10 +88,11 @@ def peers_of(row, place):
 
 def measure(family, row, sizes, place, case, session):
     prepare = multiplied if isinstance(row, Product) else moved
-    works, out, calls, beside = prepare(row, sizes, session, peers_of(row, place) if session.has_peers else {})
+    named = peers_of(row, place) if session.has_peers else {}
+    works, out, calls, variants = prepare(row, sizes, case, session, named)
     same, absent = tried(calls, out)
     works = {**works, **same}
-    rows = timing.brief({**works, **beside}, session.rounds)
+    rows = timing.brief({**works, **variants}, session.rounds)
     speeds = speeds_of(rows, same)
     text = ", ".join(f"{name} {median_ms(rows, name) * 1000:.1f} us" for name in rows)
     over = ", ".join(f"{speeds[peer]:.3f} of {peer}" for peer in family.goals if peer in speeds)

@@ -1,14 +1,14 @@
 """GEMMs: right first, then beside their peers."""
 
-import os
 from functools import partial
 
 import torch
 
+import beside
 import data
 import peers
 import timing
-from artifact import Failure, has_kernel
+from artifact import Failure
 from cases import PRODUCTS
 from definitions import EPILOGUES
 from report import median_ms
@@ -58,33 +58,6 @@ def rivals(kernel, product, size, copies, report):
     return works
 
 
-def others(product, session):
-    """What else computes the same: (name, function that gives the kernel) of each file with
-    another schedule, and of what others build of the same file."""
-    for path in (os.path.abspath(f) for f in session.beside if has_kernel(session.builder.ingot, f, product.kernel)):
-        yield os.path.basename(path)[:-4], partial(session.builder.kernel, path[:-4], product.kernel, product.arch)
-    for name, builder in session.others.items():
-        yield name, partial(builder.kernel, product.file, product.kernel, product.arch)
-
-
-def variants(product, size, copies, session):
-    """Per kernel that computes the same: its launches on every set of operands, after its
-    result was found right."""
-    works = {}
-    for name, open_kernel in others(product, session):
-        try:
-            kernel = open_kernel()
-            work = [kernel.launcher(extents(size), made.by_name) for made in copies]
-            data.poison(copies[0].out)
-            work[0]()
-            settle()
-            judge(kernel, product, copies[0])
-            works[name] = work
-        except Failure as failure:
-            session.report.failure("gemm", f"{case_name(product, size)}, {name}", str(failure))
-    return works
-
-
 def judge(kernel, product, made, works=()):
     """Errors of ours and of those peers that compute the same; a wrong result is a Failure."""
     same = [n for n in works if not product.finish or n in peers.FUSED]
@@ -100,6 +73,11 @@ def judge(kernel, product, made, works=()):
     if not made.intact():
         raise Failure("wrong: written outside of the result")
     return errors
+
+
+def judging(product):
+    """How a kernel and a set of operands of a product are judged."""
+    return lambda kernel, made: judge(kernel, product, made)
 
 
 def tell(session, product, size, form, rows, errors):
@@ -128,7 +106,9 @@ def measure(product, size, session):
     judge(kernel, product, copies[0])
     works = rivals(kernel, product, size, copies, session.report) if session.has_peers else {}
     errors = judge(kernel, product, copies[0], works)
-    works = {"ingot": ours, **works, **variants(product, size, copies, session)}
+    name = case_name(product, size)
+    others = beside.variants(product, sizes, copies, judging(product), "gemm", name, session)
+    works = {"ingot": ours, **works, **others}
     tell(session, product, size, "cool", timing.cool(works, session.rounds), errors)
     if min(sizes.values()) >= 4096:
         tell(session, product, size, "sustained", timing.sustained(works, session.rounds), errors)

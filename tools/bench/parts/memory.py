@@ -68,23 +68,6 @@ def found_right(row, sizes, session):
     return launch, made, error_of(row, made)
 
 
-def variants(row, sizes, made, session):
-    """Per builder of others: the launches of its kernel on every set of operands, after its result was found right."""
-    works = {}
-    for name, builder in session.others.items():
-        try:
-            kernel = builder.kernel(row.file, row.kernel, row.arch)
-            work = [kernel.launcher(sizes, one.by_name) for one in made]
-            data.poison(made[0].out)
-            work[0]()
-            settle()
-            error_of(row, made[0])
-            works[name] = work
-        except Failure as failure:
-            session.report.failure("any", f"{row.kernel} {sizes}, {name}", str(failure))
-    return works
-
-
 def measure(row, sizes, case, session):
     launch, made, error = found_right(row, sizes, session)
     definition = DEFINITIONS[row.definition]
