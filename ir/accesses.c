@@ -164,13 +164,25 @@ static bool own_has(const struct ir_stmt *s, const struct ir_buffer *buffer,
     return false;
 }
 
+// Return whether an expression, or one below it, has one of the flags for the array.
+static bool expr_has(const struct ir_expr *x, const struct ir_buffer *buffer,
+                     unsigned flags)
+{
+    if (ir_access_flags(x) & flags && x->u.buffer == buffer)
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (expr_has(x->args[i], buffer, flags))
+            return true;
+    return false;
+}
+
 bool ir_stmt_itself(const struct ir_stmt *s, const struct ir_buffer *buffer,
                     unsigned flags)
 {
     if (own_has(s, buffer, flags))
         return true;
-    ir_foreach_expr_of(x, s)
-        if (ir_access_flags(x) & flags && x->u.buffer == buffer)
+    ir_foreach_place(place, (struct ir_stmt *)s)
+        if (expr_has(*place, buffer, flags))
             return true;
     return false;
 }

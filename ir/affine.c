@@ -27,6 +27,8 @@ static bool same_atoms(struct arena *a, const struct affine_term *x,
                        const struct affine_term *y)
 {
     struct affine_term rest;
+    if (x->n == 1 && y->n == 1)
+        return ir_expr_equal(x->atoms[0], y->atoms[0]);
     return x->n == y->n && affine_atoms_divide(a, x, y, &rest);
 }
 

@@ -514,7 +514,9 @@ static bool same_terms(struct comparison *c, const struct ir_terms *a,
 
 bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
 {
-    return a == b || same_expr(&(struct comparison){.where = ""}, a, b);
+    if (a == b || !a || !b || a->op != b->op || a->n != b->n)
+        return a == b;
+    return same_expr(&(struct comparison){.where = ""}, a, b);
 }
 
 bool ir_all_equal(uint32_t n, struct ir_expr *const *x,

@@ -158,7 +158,7 @@ struct ir_block *ir_next_block(struct ir_stmt *s, uint32_t *next)
 }
 
 // Make room for more steps.
-static void grow(struct ir_walk *w)
+static __attribute__((noinline)) void grow(struct ir_walk *w)
 {
     struct ir_step *more = arena_array(&w->arena, struct ir_step, 2 * w->cap);
     memcpy(more, w->at, w->n * sizeof *more);
@@ -167,7 +167,7 @@ static void grow(struct ir_walk *w)
 }
 
 // Enter something.
-static void push(struct ir_walk *w, struct ir_step step)
+static inline void push(struct ir_walk *w, struct ir_step step)
 {
     if (w->n == w->cap)
         grow(w);

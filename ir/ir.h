@@ -530,7 +530,12 @@ struct ir_op_info {
     unsigned flags;
     const char *meaning;
 };
-const struct ir_op_info *ir_op_info(enum ir_op op);
+extern const struct ir_op_info ir_ops[];
+
+static inline const struct ir_op_info *ir_op_info(enum ir_op op)
+{
+    return &ir_ops[op];
+}
 
 // Facts about a type, from types.def.
 const char *type_name(struct type t); // of one lane

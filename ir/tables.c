@@ -16,18 +16,13 @@ enum {
     S = OP_SYNCHRONISES
 };
 
-static const struct ir_op_info ops[] = {
+const struct ir_op_info ir_ops[] = {
 #define OP(name, spelling, form, precedence, operands, result, flags, meaning) \
     {#name,    spelling,        FORM_##form, precedence,                       \
      operands, RESULT_##result, flags,       meaning},
 #include "ir/ops.def"
 #undef OP
 };
-
-const struct ir_op_info *ir_op_info(enum ir_op op)
-{
-    return &ops[op];
-}
 
 // A row of types.def.
 struct type_row {

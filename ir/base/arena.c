@@ -13,18 +13,11 @@
 #include <string.h>
 
 #ifdef __SANITIZE_ADDRESS__
-enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0, ALIGNMENT = 1, KEEPS_SPARE = 0 };
+enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0, KEEPS_SPARE = 0 };
 #else
 enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024 };
-enum { ALIGNMENT = 16, KEEPS_SPARE = 1 };
+enum { KEEPS_SPARE = 1 };
 #endif
-
-struct arena_chunk {
-    struct arena_chunk *next; // the chunk filled before this one
-    size_t size, used;        // of `data`, in bytes
-    size_t padding;           // keeps `data` aligned
-    char data[];
-};
 
 // Put the newest spare chunk in front if it has room for `size` bytes.
 static struct arena_chunk *arena_reuse(struct arena *a, size_t size)
@@ -38,8 +31,7 @@ static struct arena_chunk *arena_reuse(struct arena *a, size_t size)
     return c;
 }
 
-// Put a chunk with room for `size` bytes in front.
-static struct arena_chunk *arena_grow(struct arena *a, size_t size)
+struct arena_chunk *arena_grow(struct arena *a, size_t size)
 {
     struct arena_chunk *again = arena_reuse(a, size);
     if (again)
@@ -56,18 +48,6 @@ static struct arena_chunk *arena_grow(struct arena *a, size_t size)
     c->next = a->chunks;
     a->chunks = c;
     return c;
-}
-
-void *arena_alloc(struct arena *a, size_t size)
-{
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    struct arena_chunk *c = a->chunks;
-    if (!c || c->size - c->used < size)
-        c = arena_grow(a, size);
-    void *p = c->data + c->used;
-    c->used += size;
-    a->bytes += size;
-    return p;
 }
 
 char *arena_copy(struct arena *a, const void *data, size_t size)

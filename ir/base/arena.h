@@ -8,7 +8,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-struct arena_chunk;
+// Memory from which requests are served one after another.
+struct arena_chunk {
+    struct arena_chunk *next; // the chunk filled before this one
+    size_t size, used;        // of `data`, in bytes
+    size_t padding;           // keeps `data` aligned
+    char data[];
+};
+
+#ifdef __SANITIZE_ADDRESS__
+enum { ARENA_ALIGNMENT = 1 };
+#else
+enum { ARENA_ALIGNMENT = 16 };
+#endif
 
 // An arena; all zero is an empty one.
 struct arena {
@@ -17,9 +29,23 @@ struct arena {
     size_t bytes;               // handed out since the last reset
 };
 
-// Return `size` zeroed bytes aligned for any type.
+// Put a chunk with room for `size` bytes in front.
 // Out of memory ends the process: the one place where that happens.
-void *arena_alloc(struct arena *a, size_t size);
+struct arena_chunk *arena_grow(struct arena *a, size_t size);
+
+// Return `size` zeroed bytes aligned for any type.
+static inline void *arena_alloc(struct arena *a, size_t size)
+{
+    size_t align = ARENA_ALIGNMENT;
+    size = (size + align - 1) & ~(align - 1);
+    struct arena_chunk *c = a->chunks;
+    if (!c || c->size - c->used < size)
+        c = arena_grow(a, size);
+    void *p = c->data + c->used;
+    c->used += size;
+    a->bytes += size;
+    return p;
+}
 
 // Return a copy of the `size` bytes at `data`, followed by a NUL byte.
 char *arena_copy(struct arena *a, const void *data, size_t size);

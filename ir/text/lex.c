@@ -33,6 +33,9 @@ static const char *const with_texts[] = {"print", "refuse"};
 static const char *const reserved[] = {
     "for",    "if",   "else",  "let", "var", "alloc",  "barrier",  "stage",
     "launch", "true", "false", "inf", "nan", "reduce", "syncwarp", "fence"};
+// A file seldom has more tokens than one for so many bytes.
+enum { TOKEN_BYTES = 4 };
+
 enum { RESERVED = sizeof reserved / sizeof *reserved };
 
 // Operators and brackets, longer ones before their prefixes.
@@ -359,7 +362,8 @@ bool lex_source(struct arena *a, struct str_table *names,
 {
     struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0, 0};
     int errors = diags->errors;
-    *out = (struct tokens){0};
+    *out = (struct tokens){.cap = source->size / TOKEN_BYTES + 2};
+    out->at = arena_array(a, struct token, out->cap);
     if (!check_text(source, diags))
         return false;
     if (source->size >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0)

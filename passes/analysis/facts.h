@@ -149,6 +149,9 @@ bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of);
 enum truth { TRUTH_UNKNOWN, TRUTH_FALSE, TRUTH_TRUE };
 enum truth facts_decide(const struct facts *f, struct ir_expr *condition);
 
+// Return whether it is TRUTH_TRUE: the search for why it would fail is left out.
+bool facts_holds(const struct facts *f, struct ir_expr *condition);
+
 // Return whether a comparison of index values has the form 0 <= *form.
 bool facts_form(struct arena *a, const struct ir_expr *comparison,
                 struct affine *form);

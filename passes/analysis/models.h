@@ -13,7 +13,9 @@ struct models *models_new(struct arena *a);
 // Return whether x >= 0 fails in a model found earlier.
 bool models_refute(const struct facts *f, const struct affine *x);
 
-// Look for a model in which x >= 0 fails; there may be one though none is found.
-bool models_search(const struct facts *f, const struct affine *x);
+// Look for a model in which x >= 0 fails, in rounds that take longer and longer;
+// there may be one though none of them finds it.
+enum { MODELS_ROUNDS = 3 };
+bool models_search(const struct facts *f, const struct affine *x, size_t round);
 
 #endif

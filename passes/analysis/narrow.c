@@ -76,7 +76,7 @@ static void limit(struct narrowing *n, struct ir_expr *x)
     struct ir_expr *size = ir_cast(n->p->arena, type_scalar(TYPE_int), x);
     struct ir_expr *guard =
         ir_binary(n->p->arena, OP_le, size, ir_int(n->p->arena, size_most));
-    if (!is_of_sizes(x) || facts_decide(&n->limits, guard) == TRUTH_TRUE)
+    if (!is_of_sizes(x) || facts_holds(&n->limits, guard))
         return;
     facts_assume(&n->limits, guard, true);
     vec_push(n->p->arena, &n->p->kernel->guard, guard);

@@ -19,7 +19,10 @@
 #include "passes/analysis/answers.h"
 #include "passes/analysis/models.h"
 
-enum { DEPTH_MOST = 8, STEPS_MOST = 100 };
+enum { STEPS_MOST = 100 };
+
+// How many facts may be used at a time, behind each round of a search for models.
+static const int depths[MODELS_ROUNDS] = {2, 4, 8};
 
 // A search.
 struct proof {
@@ -300,9 +303,10 @@ bool facts_nonnegative(const struct facts *f, const struct affine *x)
     if (models_refute(f, x))
         return false;
     bool proved = search(&p, x, 1);
-    if (!proved && p.is_cut && !models_search(f, x)) {
-        for (int d = 2; d <= DEPTH_MOST && p.is_cut && !proved; d *= 2)
-            proved = search(&p, x, d);
+    for (size_t i = 0; i < MODELS_ROUNDS && p.is_cut && !proved; i++) {
+        if (models_search(f, x, i))
+            break;
+        proved = search(&p, x, depths[i]);
     }
     answers_add(f, x, proved);
     return proved;
@@ -318,7 +322,7 @@ bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y)
 bool facts_runs(const struct facts *f, const struct ir_for *loop)
 {
     struct ir_expr *some = ir_binary(f->arena, OP_lt, loop->from, loop->to);
-    return facts_decide(f, some) == TRUTH_TRUE;
+    return facts_holds(f, some);
 }
 
 // Decide a comparison of integers by their ranges.
@@ -344,11 +348,15 @@ static enum truth negate(enum truth t)
     return t == TRUTH_TRUE ? TRUTH_FALSE : t == TRUTH_FALSE ? TRUTH_TRUE : t;
 }
 
-// Decide whether form + offset >= 0; *form >= 0 is the comparison.
-static enum truth decide_form(const struct facts *f, const struct affine *form)
+// Decide whether form + offset >= 0; *form >= 0 is the comparison.  Here and below
+// it need not be found that something fails if `only_true`.
+static enum truth decide_form(const struct facts *f, const struct affine *form,
+                              bool only_true)
 {
     if (facts_nonnegative(f, form))
         return TRUTH_TRUE;
+    if (only_true)
+        return TRUTH_UNKNOWN;
     struct affine minus_one = affine_number(-1);
     struct affine other = affine_add(f->arena, &minus_one, -1, form);
     return facts_nonnegative(f, &other) ? TRUTH_FALSE : TRUTH_UNKNOWN;
@@ -356,35 +364,41 @@ static enum truth decide_form(const struct facts *f, const struct affine *form)
 
 // Decide x == y: both x <= y and y <= x, or one of them not.
 static enum truth decide_equal(const struct facts *f, struct ir_expr *x,
-                               struct ir_expr *y)
+                               struct ir_expr *y, bool only_true)
 {
     struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
     struct affine up = affine_add(f->arena, &high, -1, &low);
     struct affine down = affine_add(f->arena, &low, -1, &high);
-    enum truth first = decide_form(f, &up), second = decide_form(f, &down);
+    enum truth first = decide_form(f, &up, only_true);
+    if (only_true && first != TRUTH_TRUE)
+        return TRUTH_UNKNOWN;
+    enum truth second = decide_form(f, &down, only_true);
     if (first == TRUTH_FALSE || second == TRUTH_FALSE)
         return TRUTH_FALSE;
     return first == TRUTH_TRUE && second == TRUTH_TRUE ? TRUTH_TRUE
                                                        : TRUTH_UNKNOWN;
 }
 
-static enum truth decide_comparison(const struct facts *f, struct ir_expr *c);
+static enum truth decide_comparison(const struct facts *f, struct ir_expr *c,
+                                    bool only_true);
 
 // Decide x / d < y as x < y * d, where d is positive and x is not negative.
 static enum truth decide_quotient(const struct facts *f,
                                   const struct ir_expr *quotient,
-                                  struct ir_expr *y)
+                                  struct ir_expr *y, bool only_true)
 {
     struct arena *a = f->arena;
     struct ir_expr *x = quotient->args[0], *d = quotient->args[1];
     struct affine whole = affine_of(a, x);
     if (!facts_is_total(f, quotient) || !facts_nonnegative(f, &whole))
         return TRUTH_UNKNOWN;
-    return decide_comparison(f, ir_binary(a, OP_lt, x, ir_mul(a, y, d)));
+    return decide_comparison(f, ir_binary(a, OP_lt, x, ir_mul(a, y, d)),
+                             only_true);
 }
 
 // Decide a comparison of two integers.
-static enum truth decide_comparison(const struct facts *f, struct ir_expr *c)
+static enum truth decide_comparison(const struct facts *f, struct ir_expr *c,
+                                    bool only_true)
 {
     struct ir_expr *x = c->args[0], *y = c->args[1];
     if (!type_is_integer(x->type) || x->type.lanes != 1)
@@ -394,31 +408,43 @@ static enum truth decide_comparison(const struct facts *f, struct ir_expr *c)
     if (t != TRUTH_UNKNOWN || !type_is_index(x->type))
         return t;
     if (facts_form(f->arena, c, &form))
-        t = decide_form(f, &form);
+        t = decide_form(f, &form, only_true);
     if (t == TRUTH_UNKNOWN && c->op == OP_lt && x->op == OP_div)
-        t = decide_quotient(f, x, y);
-    if (c->op == OP_eq || c->op == OP_ne) {
-        t = decide_equal(f, x, y);
-        return c->op == OP_eq ? t : negate(t);
-    }
-    return t;
+        t = decide_quotient(f, x, y, only_true);
+    if (c->op == OP_eq)
+        return decide_equal(f, x, y, only_true);
+    return c->op == OP_ne ? negate(decide_equal(f, x, y, false)) : t;
 }
 
-enum truth facts_decide(const struct facts *f, struct ir_expr *c)
+// Decide a condition.
+static enum truth decide(const struct facts *f, struct ir_expr *c,
+                         bool only_true)
 {
     if (ir_is_true(c))
         return TRUTH_TRUE;
     if (ir_is_false(c))
         return TRUTH_FALSE;
     if (c->op == OP_not)
-        return negate(facts_decide(f, c->args[0]));
+        return negate(decide(f, c->args[0], false));
     if (c->op == OP_and || c->op == OP_or) {
-        enum truth x = facts_decide(f, c->args[0]);
-        enum truth y = facts_decide(f, c->args[1]);
         enum truth decisive = c->op == OP_and ? TRUTH_FALSE : TRUTH_TRUE;
-        if (x == decisive || y == decisive)
-            return decisive;
+        enum truth x = decide(f, c->args[0], only_true);
+        if (x == decisive || (only_true && c->op == OP_and && !x))
+            return x;
+        enum truth y = decide(f, c->args[1], only_true);
+        if (y == decisive)
+            return y;
         return x == y ? x : TRUTH_UNKNOWN;
     }
-    return c->n == 2 ? decide_comparison(f, c) : TRUTH_UNKNOWN;
+    return c->n == 2 ? decide_comparison(f, c, only_true) : TRUTH_UNKNOWN;
+}
+
+enum truth facts_decide(const struct facts *f, struct ir_expr *condition)
+{
+    return decide(f, condition, false);
+}
+
+bool facts_holds(const struct facts *f, struct ir_expr *condition)
+{
+    return decide(f, condition, true) == TRUTH_TRUE;
 }

@@ -293,14 +293,30 @@ static bool check_loop(struct look *l)
            refuse(l, barrier, "the program has barriers of its own");
 }
 
-struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
-                      struct ir_stmt *loop, size_t i)
+// Begin to look at ring number `i` of a loop.
+static struct look look_at(struct arena *a, struct ir_kernel *kernel,
+                           struct ir_stmt *loop, size_t i)
 {
     struct look l = {
         .arena = a, .kernel = kernel, .number = i, .ring = {.loop = loop}};
     if (i < loop->u.loop.rings.n)
         l.ring.of = loop->u.loop.rings.at[i];
     ir_find(a, &kernel->body, loop, &l.path);
+    return l;
+}
+
+struct ring ring_checked(struct arena *a, struct ir_kernel *kernel,
+                         struct ir_stmt *loop, size_t i)
+{
+    struct look l = look_at(a, kernel, loop, i);
+    find_fills(&l);
+    return l.ring;
+}
+
+struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
+                      struct ir_stmt *loop, size_t i)
+{
+    struct look l = look_at(a, kernel, loop, i);
     if (check_loop(&l) && find_fills(&l) && check_names(&l))
         check_arrays(&l);
     return l.ring;

@@ -35,6 +35,11 @@ struct ring {
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
                       struct ir_stmt *loop, size_t i);
 
+// Return the same of a ring that was looked at since the kernel last changed: it may
+// be there.
+struct ring ring_checked(struct arena *a, struct ir_kernel *kernel,
+                         struct ir_stmt *loop, size_t i);
+
 // Return what `ring_plan` has made of ring number `i` of a loop: its arrays,
 // with slots, and the statements of its body that fill them: they write some and
 // read none. It is a fault if that has not run.

@@ -222,7 +222,7 @@ static struct ir_expr *look_at(struct look *l, struct ir_expr *condition)
         if (l->drops && bounded[i] && follows(l, all.at[i]))
             continue;
         if (!l->drops && bounded[i] && bound_of(l, all.at[i], &bound) &&
-            facts_decide(l->u->facts, all.at[i]) != TRUTH_TRUE)
+            !facts_holds(l->u->facts, all.at[i]))
             keep(l, &bound);
         all.at[kept++] = all.at[i];
     }

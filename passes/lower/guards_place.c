@@ -118,8 +118,7 @@ static bool holds_at_first(struct pass *p, const struct place *at,
         if (it->is_reduce)
             facts_assume(&f, some, true);
     }
-    return facts_decide(&f, at_start(p->scratch, at, at->first, x)) ==
-           TRUTH_TRUE;
+    return facts_holds(&f, at_start(p->scratch, at, at->first, x));
 }
 
 bool place_may_miss_first(struct pass *p, const struct place *at)
@@ -165,8 +164,7 @@ static struct ir_expr *held_back(struct pass *p, const struct place *at)
     for (size_t i = 0; i < all.n; i++) {
         struct ir_expr *chain = at_start(p->scratch, at, at->chain, all.at[i]);
         struct ir_expr *loops = at_start(p->scratch, at, at->first, all.at[i]);
-        if (facts_decide(&f, chain) != TRUTH_TRUE ||
-            facts_decide(&f, loops) != TRUTH_TRUE)
+        if (!facts_holds(&f, chain) || !facts_holds(&f, loops))
             vec_push(p->scratch, &late, all.at[i]);
     }
     return fold_all(p->arena, late.at, late.n);

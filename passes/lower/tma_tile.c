@@ -180,7 +180,7 @@ static struct ir_expr *find_excess(struct search *s, struct ir_expr *condition)
 {
     struct conditions all = fold_split(s->facts->arena, condition);
     for (size_t i = 0; i < all.n; i++)
-        if (facts_decide(s->facts, all.at[i]) != TRUTH_TRUE)
+        if (!facts_holds(s->facts, all.at[i]))
             return all.at[i];
     return NULL;
 }
@@ -323,8 +323,7 @@ static bool stays_inside(struct search *s)
         struct ir_expr *first = ir_binary(a, OP_le, ir_int(a, 0), x);
         struct ir_expr *last = ir_binary(a, OP_lt, x, copy->near->shape[d]);
         if (tma_tile_changes(s->box, x) &&
-            (facts_decide(s->facts, first) != TRUTH_TRUE ||
-             facts_decide(s->facts, last) != TRUTH_TRUE))
+            (!facts_holds(s->facts, first) || !facts_holds(s->facts, last)))
             return false;
     }
     return true;

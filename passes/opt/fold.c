@@ -282,9 +282,9 @@ static struct ir_expr *fold_extreme(const struct fold *s, struct ir_expr *x)
     struct ir_expr *le = ir_binary(s->arena, OP_le, x->args[0], x->args[1]);
     struct ir_expr *ge = ir_binary(s->arena, OP_ge, x->args[0], x->args[1]);
     bool is_min = x->op == OP_min;
-    if (facts_decide(s->facts, is_min ? le : ge) == TRUTH_TRUE)
+    if (facts_holds(s->facts, is_min ? le : ge))
         return x->args[0];
-    if (facts_decide(s->facts, is_min ? ge : le) == TRUTH_TRUE)
+    if (facts_holds(s->facts, is_min ? ge : le))
         return x->args[1];
     return x;
 }

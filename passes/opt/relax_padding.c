@@ -94,7 +94,7 @@ static bool is_needed(struct relaxed *b, struct ir_expr *condition)
     struct facts_mark here = facts_mark(&b->facts);
     for (size_t i = 0; i < b->needed.n; i++)
         facts_assume(&b->facts, b->needed.at[i], true);
-    bool holds = facts_decide(&b->facts, condition) == TRUTH_TRUE;
+    bool holds = facts_holds(&b->facts, condition);
     facts_leave(&b->facts, here);
     return holds;
 }

@@ -155,7 +155,7 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
         return false;
     }
     struct ir_expr *runs = ir_binary(s->arena, OP_lt, loop->from, loop->to);
-    if (facts_decide(&s->facts, runs) != TRUTH_TRUE)
+    if (!facts_holds(&s->facts, runs))
         map_set(&s->may, loop->var, stmt);
     if (loop->rings.n)
         s->ringed = loop;

@@ -72,10 +72,11 @@ const char *sched_argument_text(char letter);
 struct sched_call {
     struct pass *pass;
     enum sched_prim prim;
-    struct span span;      // of the directive
-    bool is_independent;   // the caller knows that no iterations of its loops
-                           // conflict: no dependence is looked for
-    struct ir_expr *guard; // behind `when`; NULL: always
+    struct span span;       // of the directive
+    bool is_independent;    // the caller knows that no iterations of its loops
+                            // conflict: no dependence is looked for
+    bool has_checked_rings; // of the kernel as it is now
+    struct ir_expr *guard;  // behind `when`; NULL: always
     struct sched_values args;    // lists are spread
     struct sched_values results; // what it made
 };

@@ -73,16 +73,14 @@ static bool concerns(struct ir_stmt *loop, const struct sched_value *v)
     }
 }
 
-// Return whether a primitive looks at the ring itself, or only says in which order
-// blocks, or warpgroups, take the iterations of loops around it.
-static bool is_about_rings(enum sched_prim prim)
+bool schedule_keeps_rings(enum sched_prim prim)
 {
     switch ((int)prim) {
-    case PRIM_pipeline:
     case PRIM_specialize:
     case PRIM_persistent:
     case PRIM_pingpong:
-    case PRIM_raster: return true;
+    case PRIM_raster:
+    case PRIM_tensorize: return true;
     default: return false;
     }
 }
@@ -99,7 +97,7 @@ bool schedule_rings_concern(const struct sched_call *c,
                             const struct sched_values *values)
 {
     struct ir_block *body = &c->pass->kernel->body;
-    if (is_about_rings(c->prim))
+    if (c->prim == PRIM_pipeline || schedule_keeps_rings(c->prim))
         return false;
     ir_foreach_stmt(s, body) {
         if (!ir_rings_of(s).n)

@@ -148,7 +148,7 @@ static bool is_implied(struct judge *j, struct ir_expr *own,
     facts_start(&f, a, &sizes);
     for (size_t i = 0; i < n && !found; i++)
         found = !trials_differ(&j->trials, own, others[i]) &&
-                facts_decide(&f, others[i]) == TRUTH_TRUE;
+                facts_holds(&f, others[i]);
     arena_release(a, here);
     return found;
 }

@@ -10,11 +10,14 @@
 #include "ir/copy.h"
 #include "ir/walk.h"
 
+#include <string.h>
+
 enum {
     SMS = 132,
     ALIGNED = 16,
     POWERS = 16,
-    FURTHER = 1024,
+    FURTHER = 256,
+    ROUNDS = 16,
     TIMES = 4,
     EDGES = 64
 };
@@ -135,19 +138,26 @@ void trials_start(struct trials *t, struct arena *a,
         t->sizes[i] = draw_all(a, &d, kernel);
 }
 
+// Leave those of the usual sizes with which a condition is as wanted.
+static void leave_those(bool left[TRIALS], const unsigned char answers[TRIALS],
+                        enum trial wanted)
+{
+    for (size_t i = 0; i < TRIALS; i++)
+        left[i] &= answers[i] == wanted;
+}
+
 // Return whether the usual sizes show what trials_leave looks for.
 static bool usual_leave(struct trials *t, struct ir_expr *own,
                         struct ir_expr *const *others, size_t n)
 {
     bool left[TRIALS], any = false;
-    for (size_t i = 0; i < TRIALS; i++)
-        left[i] = !own || answers_of(t, own)[i] == TRIAL_holds;
+    memset(left, true, sizeof left);
+    if (own)
+        leave_those(left, answers_of(t, own), TRIAL_holds);
     for (size_t k = 0; k < t->kernel->where.n; k++)
-        for (size_t i = 0; i < TRIALS; i++)
-            left[i] &= answers_of(t, t->kernel->where.at[k])[i] == TRIAL_holds;
+        leave_those(left, answers_of(t, t->kernel->where.at[k]), TRIAL_holds);
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < TRIALS; i++)
-            left[i] &= answers_of(t, others[k])[i] == TRIAL_fails;
+        leave_those(left, answers_of(t, others[k]), TRIAL_fails);
     for (size_t i = 0; i < TRIALS; i++)
         any |= left[i];
     return any;
@@ -168,25 +178,39 @@ static size_t keep(struct trials *t, struct ir_expr *x, enum trial wanted,
     return kept;
 }
 
-// Return whether sizes drawn for `own`, mostly of its numbers, show what trials_leave looks for.
-static bool further_leave(struct trials *t, struct ir_expr *own,
-                          struct ir_expr *const *others, size_t n)
+// Draw some sizes, and return whether they show what trials_leave looks for.  The
+// last conditions of a list take most.
+static bool some_leave(struct trials *t, struct draw *d, struct ir_expr *own,
+                       struct ir_expr *const *others, size_t n)
 {
-    const struct eval_argument **sizes =
-        arena_array(t->arena, const struct eval_argument *, FURTHER);
-    struct draw d = {.state = 2};
+    const struct eval_argument *sizes[FURTHER];
     size_t left = FURTHER;
-    vec_append(t->arena, &d.pool, &t->numbers);
-    for (size_t i = 0; i < TIMES; i++)
-        add_numbers(t->arena, &d.pool, own, false);
     for (size_t i = 0; i < left; i++)
-        sizes[i] = draw_all(t->arena, &d, t->kernel);
+        sizes[i] = draw_all(t->arena, d, t->kernel);
     left = keep(t, own, TRIAL_holds, sizes, left);
     for (size_t k = 0; k < t->kernel->where.n; k++)
         left = keep(t, t->kernel->where.at[k], TRIAL_holds, sizes, left);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = n; k-- > 0 && left;)
         left = keep(t, others[k], TRIAL_fails, sizes, left);
     return left > 0;
+}
+
+// Return whether sizes drawn for `own` show what trials_leave looks for: by turns
+// mostly of its numbers, and as the usual ones are.
+static bool further_leave(struct trials *t, struct ir_expr *own,
+                          struct ir_expr *const *others, size_t n)
+{
+    struct draw draws[] = {{.state = 2}, {.pool = t->numbers, .state = 3}};
+    bool leave = false;
+    vec_append(t->arena, &draws[0].pool, &t->numbers);
+    for (size_t i = 0; i < TIMES; i++)
+        add_numbers(t->arena, &draws[0].pool, own, false);
+    for (size_t i = 0; i < ROUNDS && !leave; i++) {
+        struct arena_mark here = arena_mark(t->arena);
+        leave = some_leave(t, &draws[i % 2], own, others, n);
+        arena_release(t->arena, here);
+    }
+    return leave;
 }
 
 bool trials_differ(struct trials *t, struct ir_expr *own, struct ir_expr *other)

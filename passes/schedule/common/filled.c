@@ -57,8 +57,8 @@ static bool fills(struct pass *p, struct ir_stmt *s,
     struct conditions all = fold_split(p->scratch, s->u.stage.predicate);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)
-        fills &= facts_decide(&facts, all.at[i]) == TRUTH_TRUE ||
-                 is_of_reduction(p, s, all.at[i]);
+        fills &=
+            facts_holds(&facts, all.at[i]) || is_of_reduction(p, s, all.at[i]);
     return fills;
 }
 

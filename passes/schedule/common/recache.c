@@ -139,8 +139,7 @@ static bool stays_inside(const struct plan *x)
         struct ir_expr *low =
             ir_binary(p->scratch, OP_ge, at, ir_int(p->scratch, 0));
         struct ir_expr *high = ir_binary(p->scratch, OP_lt, at, end);
-        inside &= facts_decide(&f, low) == TRUTH_TRUE &&
-                  facts_decide(&f, high) == TRUTH_TRUE;
+        inside &= facts_holds(&f, low) && facts_holds(&f, high);
     }
     return inside;
 }

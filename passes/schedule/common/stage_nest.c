@@ -111,7 +111,7 @@ struct conditions stage_nest_conditions(struct pass *p,
     }
     struct conditions all = fold_split(a, stage->predicate);
     for (size_t i = 0; i < all.n; i++)
-        if (facts_decide(&f, all.at[i]) != TRUTH_TRUE)
+        if (!facts_holds(&f, all.at[i]))
             vec_push(
                 a, &kept,
                 ir_rewrite(p->arena, all.at[i], name_binding, (void *)stage));
@@ -129,7 +129,7 @@ struct corner {
 static void require(struct corner *k, struct ir_expr *test)
 {
     struct arena *a = k->p->arena;
-    if (facts_decide(&k->facts, test) == TRUTH_TRUE)
+    if (facts_holds(&k->facts, test))
         return;
     k->predicate =
         k->predicate ? ir_binary(a, OP_and, k->predicate, test) : test;

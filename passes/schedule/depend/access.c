@@ -10,32 +10,22 @@
 
 static void walk_block(struct depend_nest *w, struct ir_block *block);
 
-// How far the walk was.
-struct place {
-    struct facts_mark facts;
-    size_t depth;
-};
-
-// Step under a condition, or into a statement's scope.
-static struct place enter(struct depend_nest *w, const struct ir_stmt *s,
-                          struct ir_expr *condition, bool holds)
+// Step under a condition, or into a statement's scope.  Returns how deep the walk
+// was.
+static size_t enter(struct depend_nest *w, const struct ir_stmt *s,
+                    struct ir_expr *condition, bool holds)
 {
-    struct place here = {facts_mark(&w->facts), w->path.n};
+    size_t depth = w->path.n;
     struct domain_step step = {s, condition, holds};
-    if (s)
-        facts_enter(&w->facts, s);
-    else if (condition)
-        facts_assume(&w->facts, condition, holds);
     if (s || condition)
         vec_push(w->pass->scratch, &w->path, step);
-    return here;
+    return depth;
 }
 
 // Step out again.
-static void leave(struct depend_nest *w, struct place place)
+static void leave(struct depend_nest *w, size_t depth)
 {
-    facts_leave(&w->facts, place.facts);
-    w->path.n = place.depth;
+    w->path.n = depth;
 }
 
 // Return a copy of the path to the place being walked.
@@ -44,17 +34,6 @@ static struct domain_path copy_path(const struct depend_nest *w)
     struct domain_path path = {0};
     vec_append(w->pass->scratch, &path, &w->path);
     return path;
-}
-
-// Return the indices of an access, to be read under what is known here.
-static struct depend_reading *note_reading(struct depend_nest *w)
-{
-    struct depend_reading *r =
-        arena_new(w->pass->scratch, struct depend_reading);
-    if (!w->noted || !facts_are_same(&w->facts, w->noted))
-        w->noted = facts_copy(&w->facts);
-    r->facts = w->noted;
-    return r;
 }
 
 // Remember an access to an array that outlives an iteration.
@@ -72,7 +51,7 @@ static void add_access(struct depend_nest *w, const struct ir_buffer *buffer,
     x.is_atomic = is_atomic;
     x.index = index;
     x.path = copy_path(w);
-    x.reading = note_reading(w);
+    x.reading = arena_new(w->pass->scratch, struct depend_reading);
     vec_push(w->pass->scratch, &w->accesses, x);
 }
 
@@ -84,7 +63,7 @@ static void add_accesses(struct depend_nest *w, struct ir_expr *x)
     for (uint32_t i = 0; i < x->n; i++) {
         bool holds = x->op == OP_and || (x->op == OP_select && i == 1);
         bool is_lazy = (info->flags & OP_LAZY) && i > 0;
-        struct place here = enter(w, NULL, is_lazy ? x->args[0] : NULL, holds);
+        size_t here = enter(w, NULL, is_lazy ? x->args[0] : NULL, holds);
         add_accesses(w, x->args[i]);
         leave(w, here);
     }
@@ -114,7 +93,7 @@ static void walk_loop(struct depend_nest *w, struct ir_stmt *s)
     walk_expr(w, s->u.loop.from);
     walk_expr(w, s->u.loop.to);
     declare(w, s->u.loop.var);
-    struct place here = enter(w, s, NULL, false);
+    size_t here = enter(w, s, NULL, false);
     walk_block(w, &s->u.loop.body);
     leave(w, here);
 }
@@ -123,7 +102,7 @@ static void walk_loop(struct depend_nest *w, struct ir_stmt *s)
 static void walk_guarded(struct depend_nest *w, struct ir_expr *condition,
                          bool holds, struct ir_block *block)
 {
-    struct place here = enter(w, NULL, condition, holds);
+    size_t here = enter(w, NULL, condition, holds);
     walk_block(w, block);
     leave(w, here);
 }
@@ -154,7 +133,7 @@ static void walk_stage(struct depend_nest *w, struct ir_stmt *s)
         map_set(&w->values, it->var, walk_expr(w, it->binding));
     if (predicate)
         predicate = walk_expr(w, predicate);
-    struct place here = enter(w, s, NULL, false);
+    size_t here = enter(w, s, NULL, false);
     enter(w, NULL, predicate, true);
     walk_init(w, stage);
     walk_block(w, &stage->body);
@@ -261,7 +240,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
 // Walk the statements of a block, out of which no `let` reaches.
 static void walk_block(struct depend_nest *w, struct ir_block *block)
 {
-    struct place here = enter(w, NULL, NULL, false);
+    size_t here = enter(w, NULL, NULL, false);
     for (size_t i = 0; i < block->n; i++)
         walk_stmt(w, block->at[i]);
     leave(w, here);
@@ -317,9 +296,58 @@ static void start(struct depend_nest *w, struct pass *p)
 {
     *w = (struct depend_nest){.pass = p};
     w->values.arena = w->varying.arena = w->inner.arena = p->scratch;
-    facts_start(&w->facts, p->scratch, p->kernel);
     for (size_t i = 0; i < p->kernel->guard.n; i++)
         enter_guard(w, p->kernel->guard.at[i]);
+}
+
+// Return whether two steps are the same one.
+static bool is_same(const struct domain_step *x, const struct domain_step *y)
+{
+    return x->stmt == y->stmt && x->condition == y->condition &&
+           x->holds == y->holds;
+}
+
+// Learn what holds behind the first `n` steps of a path: what they share with the
+// last path that was asked about is known.  Of a stage there is nothing to learn, as
+// indices are in terms of loops.
+static void go_to(struct depend_nest *w, const struct domain_path *path,
+                  size_t n)
+{
+    struct arena *a = w->pass->scratch;
+    size_t known = 0;
+    if (!w->facts.arena)
+        facts_start(&w->facts, a, w->pass->kernel);
+    while (known < n && known < w->entered.n &&
+           is_same(&w->entered.at[known], &path->at[known]))
+        known++;
+    if (known < w->entered.n)
+        facts_leave(&w->facts, w->marks.at[known]);
+    w->entered.n = w->marks.n = known;
+    for (size_t i = known; i < n; i++) {
+        const struct domain_step *step = &path->at[i];
+        vec_push(a, &w->marks, facts_mark(&w->facts));
+        vec_push(a, &w->entered, *step);
+        if (step->stmt && step->stmt->kind != STMT_stage)
+            facts_enter(&w->facts, step->stmt);
+        else if (step->condition)
+            facts_assume(&w->facts, step->condition, step->holds);
+    }
+}
+
+const struct facts *depend_facts_around(struct depend_nest *w,
+                                        const struct depend_access *x)
+{
+    go_to(w, &x->path, w->outer);
+    return &w->facts;
+}
+
+const struct facts *depend_facts_at(struct depend_nest *w,
+                                    const struct depend_access *x)
+{
+    go_to(w, &x->path, x->path.n);
+    if (!w->noted || !facts_are_same(&w->facts, w->noted))
+        w->noted = facts_copy(&w->facts);
+    return w->noted;
 }
 
 void depend_walk_all(struct depend_nest *w, struct pass *p)

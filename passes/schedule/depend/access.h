@@ -27,8 +27,7 @@ struct depend_radix {
 
 // The indices of an access as such numbers, read when they are asked for.
 struct depend_reading {
-    const struct facts *facts; // at the place of the access
-    bool is_read;
+    const struct facts *facts; // at the place of the access; NULL: not read yet
     struct VEC(struct depend_radix) radices; // the indices, then parts of them
 };
 
@@ -48,8 +47,10 @@ struct depend_access {
 // A nest and what it accesses, in the order of execution.
 struct depend_nest {
     struct pass *pass;
-    struct facts facts;
-    const struct facts *noted; // what was known at the newest access, or NULL
+    struct facts facts;         // at the place that was asked about last,
+    struct domain_path entered; // behind these steps from the kernel's body,
+    struct VEC(struct facts_mark) marks; // which it was in front of
+    const struct facts *noted; // a copy, at the newest access read, or NULL
     struct map values;         // what lets and iteration variables stand for
     struct map varying;      // variables that may differ between two iterations
     struct map inner;        // arrays and scalars declared inside the loops
@@ -76,6 +77,15 @@ void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
 
 // Walk the whole kernel, as a nest in no loop.
 void depend_walk_all(struct depend_nest *w, struct pass *p);
+
+// Return what is known at the place of an access; it stays.
+const struct facts *depend_facts_at(struct depend_nest *w,
+                                    const struct depend_access *x);
+
+// Return what is known around the nest that an access is in, until one is asked
+// about next.
+const struct facts *depend_facts_around(struct depend_nest *w,
+                                        const struct depend_access *x);
 
 // Expressions that have one value in two accesses of one element.
 struct depend_known VEC(struct ir_expr *);
@@ -118,6 +128,25 @@ bool depend_meets(struct depend_nest *w, const struct depend_question *q,
                   const struct depend_access *x, const struct depend_access *y,
                   bool *is_exact);
 
+// The same in two steps: what is found without isl, with what the address
+// determines, and what isl says.
+bool depend_is_open(struct depend_nest *w, const struct depend_question *q,
+                    const struct depend_access *x,
+                    const struct depend_access *y, struct depend_known *known);
+bool depend_meets_open(struct depend_nest *w, const struct depend_question *q,
+                       const struct depend_access *x,
+                       const struct depend_access *y,
+                       const struct depend_known *known, bool *is_exact);
+
+// Return how many steps two paths have in common.
+size_t depend_common_steps(const struct depend_access *x,
+                           const struct depend_access *y);
+
+// Return whether a write in a nest like that of a read has written each element that
+// it reads, earlier in the same iteration of the question's loops.
+bool depend_has_twin(struct depend_nest *w, const struct depend_question *q,
+                     const struct depend_access *read);
+
 // The same for sizes that are numbers.  Returns the loops' values in an
 // example: those of x's path, then those of y's.
 int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
@@ -140,6 +169,11 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
 bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
                     const struct ir_buffer *b,
                     const struct depend_access **uncovered);
+
+// Return whether that is so as each read has a twin.
+bool depend_is_free_at_once(struct depend_nest *w,
+                            const struct depend_question *q,
+                            const struct ir_buffer *b);
 
 // Return whether all writes of an array in the nest are by stages, plain ones,
 // that store one function of the index and of what they read.

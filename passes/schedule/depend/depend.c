@@ -23,6 +23,7 @@ struct ask {
     struct map
         free; // arrays in which no iterations conflict: the array itself;
               // others that were looked at: NULL
+    struct map at_once; // the same of those that were looked at without isl
     const struct depend_access *uncovered; // why the newest one is not free
 };
 
@@ -35,6 +36,16 @@ static bool is_free(struct ask *ask, const struct ir_buffer *b)
         map_set(&ask->free, b, free ? (void *)b : NULL);
     }
     return map_get(&ask->free, b) != NULL;
+}
+
+// The same, only if that needs no isl.
+static bool is_free_at_once(struct ask *ask, const struct ir_buffer *b)
+{
+    if (!map_has(&ask->at_once, b)) {
+        bool free = depend_is_free_at_once(&ask->nest, &ask->question, b);
+        map_set(&ask->at_once, b, free ? (void *)b : NULL);
+    }
+    return map_get(&ask->at_once, b) != NULL;
 }
 
 // Return whether both accesses are those of a reduction that combines its
@@ -203,9 +214,21 @@ static struct depend_end end_of(const struct depend_access *x)
     return (struct depend_end){x->stmt, x->span, x->writes};
 }
 
+// Return whether two accesses meet in an array that is not free.  An array is only
+// looked at as a whole once two accesses to it may.
+static bool conflicts(struct ask *ask, const struct depend_access *x,
+                      const struct depend_access *y, bool *is_exact)
+{
+    struct depend_nest *w = &ask->nest;
+    struct depend_known known;
+    return depend_is_open(w, &ask->question, x, y, &known) &&
+           !is_free_at_once(ask, x->buffer) &&
+           depend_meets_open(w, &ask->question, x, y, &known, is_exact) &&
+           !is_free(ask, x->buffer);
+}
+
 // Look for a pair of accesses that conflict; or else for one whose first precedes
-// all blocks.  An array is only looked at as a whole once two accesses to it
-// do.
+// all blocks.
 static bool find_meeting(struct ask *ask, bool precedes,
                          struct depend_conflict *out)
 {
@@ -215,10 +238,8 @@ static bool find_meeting(struct ask *ask, bool precedes,
             const struct depend_access *y = &w->accesses.at[j];
             bool is_exact = true;
             if (!is_pair(ask, x, y) ||
-                !(precedes
-                      ? precedes_blocks(ask, x)
-                      : depend_meets(w, &ask->question, x, y, &is_exact)) ||
-                is_free(ask, x->buffer))
+                !(precedes ? precedes_blocks(ask, x) && !is_free(ask, x->buffer)
+                           : conflicts(ask, x, y, &is_exact)))
                 continue;
             *out = (struct depend_conflict){.name = x->buffer->name,
                                             .first = end_of(x),
@@ -238,7 +259,7 @@ static bool find_meeting(struct ask *ask, bool precedes,
 static bool look(struct ask *ask, struct pass *p, struct depend_conflict *out)
 {
     *out = (struct depend_conflict){0};
-    ask->free.arena = p->scratch;
+    ask->free.arena = ask->at_once.arena = p->scratch;
     depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.axis,
                 ask->question.across);
     if (!ask->nest.scalar.name)

@@ -87,18 +87,6 @@ static void finish_pair(struct pair *p)
     domain_finish(&p->d);
 }
 
-// Return how many steps two paths have in common.
-static size_t common_steps(const struct depend_access *x,
-                           const struct depend_access *y)
-{
-    for (size_t n = 0;; n++) {
-        const struct domain_step *a = &x->path.at[n], *b = &y->path.at[n];
-        if (n == x->path.n || n == y->path.n || a->stmt != b->stmt ||
-            a->condition != b->condition || a->holds != b->holds)
-            return n;
-    }
-}
-
 // Return the value of a symbol.
 static isl_pw_aff *value(struct pair *p, size_t symbol)
 {
@@ -126,7 +114,7 @@ static isl_set *before_set(struct pair *p, const size_t *first,
 // Keep the pairs that agree on the loops that the address determines.
 static void equate_known(struct pair *p, const struct depend_known *known)
 {
-    size_t n = common_steps(p->x, p->y);
+    size_t n = depend_common_steps(p->x, p->y);
     for (size_t i = 0; i < n; i++) {
         const struct domain_step *step = &p->x->path.at[i];
         if (depend_is_loop(step) && p->sx[i] != p->sy[i] &&
@@ -228,25 +216,44 @@ static void count(const struct depend_nest *w)
         ++*w->pass->asked;
 }
 
-bool depend_meets(struct depend_nest *w, const struct depend_question *q,
-                  const struct depend_access *x, const struct depend_access *y,
-                  bool *is_exact)
+bool depend_is_open(struct depend_nest *w, const struct depend_question *q,
+                    const struct depend_access *x,
+                    const struct depend_access *y, struct depend_known *known)
 {
-    struct depend_known known = depend_common(w, x, y);
+    *known = (struct depend_known){0};
+    if (!is_inside(w, q, x) || !is_inside(w, q, y))
+        return true;
+    *known = depend_common(w, x, y);
+    return !depend_is_settled(w, q, x, y, known);
+}
+
+bool depend_meets_open(struct depend_nest *w, const struct depend_question *q,
+                       const struct depend_access *x,
+                       const struct depend_access *y,
+                       const struct depend_known *known, bool *is_exact)
+{
     struct pair p = {.nest = w, .question = q, .x = x, .y = y};
     *is_exact = false;
     if (!is_inside(w, q, x) || !is_inside(w, q, y))
         return true;
-    if (depend_is_settled(w, q, x, y, &known))
-        return false;
     isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
     count(w);
-    make_pair(&p, ctx, NULL, &known);
+    make_pair(&p, ctx, NULL, known);
     isl_bool empty = isl_set_is_empty(p.d.set);
     *is_exact = p.d.is_affine && empty == isl_bool_false;
     finish_pair(&p);
     isl_ctx_free(ctx);
     return empty != isl_bool_true;
+}
+
+bool depend_meets(struct depend_nest *w, const struct depend_question *q,
+                  const struct depend_access *x, const struct depend_access *y,
+                  bool *is_exact)
+{
+    struct depend_known known;
+    *is_exact = false;
+    return depend_is_open(w, q, x, y, &known) &&
+           depend_meets_open(w, q, x, y, &known, is_exact);
 }
 
 int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
@@ -278,7 +285,7 @@ int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
 // Return the pairs of which y runs before x.
 static isl_set *earlier_set(struct pair *p)
 {
-    size_t steps = common_steps(p->x, p->y), n = 0;
+    size_t steps = depend_common_steps(p->x, p->y), n = 0;
     struct arena *a = p->nest->pass->scratch;
     size_t *x = arena_array(a, size_t, steps + 1);
     size_t *y = arena_array(a, size_t, steps + 1);
@@ -331,6 +338,8 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
     struct pair p = {.nest = w, .question = q, .x = read, .is_same = true};
     if (!is_inside(w, q, read))
         return false;
+    if (depend_has_twin(w, q, read))
+        return true;
     isl_ctx *ctx = domain_context(COVER_OPERATIONS_MOST);
     count(w);
     start_pair(&p, ctx, NULL);

@@ -115,16 +115,32 @@ bool depend_repeats(const struct depend_nest *w, const struct ir_buffer *b)
 }
 
 // Return a read of an array in the nest, or an atomic, which reads what it
-// changes, that no write of the same iteration precedes; or NULL.
-static const struct depend_access *
-find_uncovered(struct depend_nest *w, const struct depend_question *q,
-               const struct ir_buffer *b)
+// changes, that no write of the same iteration precedes, as a function finds; or
+// NULL.
+static const struct depend_access *find_uncovered(
+    struct depend_nest *w, const struct depend_question *q,
+    const struct ir_buffer *b,
+    bool (*is_covered)(struct depend_nest *w, const struct depend_question *q,
+                       const struct depend_access *read))
 {
     vec_foreach(x, &w->accesses)
         if (x->buffer == b && (!x->writes || x->is_atomic) &&
-            !depend_is_covered(w, q, x))
+            !is_covered(w, q, x))
             return x;
     return NULL;
+}
+
+// Return whether no iterations conflict in an array if each writes what it reads.
+static bool may_be_free(struct depend_nest *w, const struct depend_question *q,
+                        const struct ir_buffer *b)
+{
+    if (b->role != ROLE_alloc)
+        return false;
+    struct uses all = count_uses(&w->pass->kernel->body, b);
+    struct uses here = count_uses(ir_alone(q->loops[0]), b);
+    bool apart =
+        (q->order || is_private(b, q->axis)) && all.reads == here.reads;
+    return all.writes == here.writes && (apart || all_repeat(w, b, w->top));
 }
 
 bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
@@ -132,14 +148,15 @@ bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
                     const struct depend_access **uncovered)
 {
     *uncovered = NULL;
-    if (b->role != ROLE_alloc)
+    if (!may_be_free(w, q, b))
         return false;
-    struct uses all = count_uses(&w->pass->kernel->body, b);
-    struct uses here = count_uses(ir_alone(q->loops[0]), b);
-    bool apart =
-        (q->order || is_private(b, q->axis)) && all.reads == here.reads;
-    if (all.writes != here.writes || (!apart && !all_repeat(w, b, w->top)))
-        return false;
-    *uncovered = find_uncovered(w, q, b);
+    *uncovered = find_uncovered(w, q, b, depend_is_covered);
     return !*uncovered;
+}
+
+bool depend_is_free_at_once(struct depend_nest *w,
+                            const struct depend_question *q,
+                            const struct ir_buffer *b)
+{
+    return may_be_free(w, q, b) && !find_uncovered(w, q, b, depend_has_twin);
 }

@@ -12,7 +12,8 @@
 //
 //   C[i, 8 * j + k - n * i % 8]           determines i, and so j and k
 //
-// What one index determines does not vary in the others.
+// What one index determines does not vary in the others.  So do equations around
+// both: where each is behind `if s == 1`, s is one number.
 
 #include "passes/schedule/depend/access.h"
 
@@ -38,6 +39,15 @@ static bool varies(const struct depend_nest *w, const struct depend_known *k,
             !depend_is_known(k, e->u.var))
             return true;
     return ir_flags(x) & (OP_READS | OP_WRITES);
+}
+
+// Return whether a term varies.
+static bool term_varies(const struct reader *r, const struct affine_term *t)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (varies(r->nest, r->known, t->atoms[i]))
+            return true;
+    return false;
 }
 
 // Split a term into its weight and the one atom that varies.
@@ -109,14 +119,12 @@ static struct depend_radix radix_of(const struct reader *r, struct ir_expr *x)
 {
     struct arena *a = r->nest->pass->scratch;
     struct affine all = affine_of(a, x), rest = affine_number(0);
-    struct affine one = affine_number(1);
     struct depend_radix out = {.of = x, .base = affine_number(all.constant)};
     if (all.failed)
         return out;
     for (size_t i = 0; i < all.terms.n; i++) {
-        struct affine term = affine_scale(a, &one, &all.terms.at[i]);
-        bool moves = varies(r->nest, r->known,
-                            affine_expr(a, &term, type_scalar(TYPE_int)));
+        struct affine term = {.terms = {&all.terms.at[i], 1, 1}};
+        bool moves = term_varies(r, &all.terms.at[i]);
         struct affine *to = moves ? &rest : &out.base;
         *to = affine_add(a, to, 1, &term);
     }
@@ -162,12 +170,14 @@ static void read_radices(struct depend_nest *w, const struct depend_access *x)
 {
     struct depend_known none = {0};
     struct depend_reading *r = x->reading;
+    if (r->facts)
+        return;
+    r->facts = depend_facts_at(w, x);
     struct reader reader = {w, r->facts, &none};
-    for (uint32_t i = 0; i < x->buffer->rank && !r->is_read; i++)
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
         vec_push(w->pass->scratch, &r->radices, radix_of(&reader, x->index[i]));
-    for (size_t i = 0; i < r->radices.n && !r->is_read; i++)
+    for (size_t i = 0; i < r->radices.n; i++)
         add_parts(&reader, x, i);
-    r->is_read = true;
 }
 
 // Return whether an expression is among the known ones.
@@ -295,6 +305,32 @@ static bool read_again(struct depend_nest *w, struct depend_known *k,
     return k->n > before;
 }
 
+// Return whether a step of a path is under that condition.
+static bool is_under(const struct domain_step *step,
+                     const struct ir_expr *condition)
+{
+    return step->condition && step->holds &&
+           ir_expr_equal(step->condition, condition);
+}
+
+// Add what conditions around both accesses say to be equal to what does not vary.
+static void know_pinned(struct depend_nest *w, struct depend_known *k,
+                        const struct depend_access *x,
+                        const struct depend_access *y)
+{
+    vec_foreach(step, &x->path) {
+        const struct ir_expr *c = step->holds ? step->condition : NULL;
+        bool is_shared = false;
+        if (!c || c->op != OP_eq || !type_is_integer(c->args[0]->type) ||
+            varies(w, k, c->args[1]))
+            continue;
+        vec_foreach(other, &y->path)
+            is_shared |= is_under(other, c);
+        if (is_shared)
+            know(w, k, c->args[0]);
+    }
+}
+
 struct depend_known depend_common(struct depend_nest *w,
                                   const struct depend_access *x,
                                   const struct depend_access *y)
@@ -306,6 +342,7 @@ struct depend_known depend_common(struct depend_nest *w,
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         know_common(w, &known, &x->reading->radices.at[i],
                     &y->reading->radices.at[i]);
+    know_pinned(w, &known, x, y);
     do {
         for (; done < known.n; done++)
             know_consequences(w, &known, known.at[done], x, y);

@@ -39,7 +39,8 @@ static bool is_zero(struct depend_nest *w, struct ir_expr *binding,
         step = t->atoms[0]->u.var == var ? factor : step;
     }
     affine_offset(&rest, step - 1);
-    return step && !form.failed && facts_nonnegative(&w->facts, &rest);
+    return step && !form.failed &&
+           facts_nonnegative(depend_facts_around(w, x), &rest);
 }
 
 // Return whether one of the accesses is by the init of the stage of both and

@@ -275,16 +275,22 @@ static void note_consumed(struct interp *in, const struct sched_call *c)
     }
 }
 
-// Run a primitive, and check the rings that it may have changed.
+// Run a primitive, and check the rings that it may have changed.  The first
+// `pipeline` has looked at the only ones.
 static bool run_checked(struct interp *in, struct sched_call *c)
 {
-    bool has_rings = schedule_has_rings(c->pass);
+    bool has_rings =
+        in->is_last ? schedule_has_rings(c->pass) : in->size.has_rings;
     bool looks = has_rings && schedule_rings_concern(c, &c->args);
+    c->has_checked_rings = in->has_checked_rings;
     if (!sched_run(c))
         return false;
     looks = looks || (has_rings && (schedule_rings_concern(c, &c->args) ||
                                     schedule_rings_concern(c, &c->results)));
-    in->has_checked_rings = looks;
+    bool is_first = c->prim == PRIM_pipeline && !has_rings;
+    in->has_checked_rings =
+        looks || is_first ||
+        (in->has_checked_rings && schedule_keeps_rings(c->prim));
     return !looks || schedule_verify_rings(c);
 }
 

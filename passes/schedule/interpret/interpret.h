@@ -36,10 +36,13 @@ struct sched_nest {
     struct ir_stmt *fused;
 };
 
-// How large a kernel is.
+// How large a kernel is, and what else one look at all of it shows.
 struct interp_size {
     int64_t statements;
     int64_t depth; // of blocks inside blocks
+    const struct ir_stmt
+        *large;     // the first with too large an expression, or NULL
+    bool has_rings; // some loop has one
 };
 
 // The state of a run.

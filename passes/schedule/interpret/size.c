@@ -5,6 +5,7 @@
 // loop that holds copies is copied with them, and loops around loops have no
 // end, but a nest that text cannot express has no text.
 
+#include "ir/ring.h"
 #include "passes/schedule/interpret/interpret.h"
 
 enum { OPERATIONS_MOST = 4096, STATEMENTS_MOST = 10000, DEEPEST = 64 };
@@ -19,14 +20,13 @@ static int64_t rest_after(const struct ir_expr *x, int64_t left)
     return left;
 }
 
-// Return the first statement with an expression that is too large, or NULL.
-static struct ir_stmt *find_large(const struct ir_kernel *kernel)
+// Return whether a statement has an expression that is too large.
+static bool is_large(struct ir_stmt *s)
 {
-    ir_foreach_stmt(s, &kernel->body)
-        ir_foreach_place(place, s)
-            if (rest_after(*place, OPERATIONS_MOST) < 0)
-                return s;
-    return NULL;
+    ir_foreach_place(place, s)
+        if (rest_after(*place, OPERATIONS_MOST) < 0)
+            return true;
+    return false;
 }
 
 // Add the statements of a block, and all in them, to a size.
@@ -35,9 +35,12 @@ static void add_block(struct ir_block *block, int64_t depth,
 {
     if (size->depth < depth)
         size->depth = depth;
-    for (size_t i = 0; i < block->n; i++) {
+    vec_foreach_value(s, block) {
         size->statements++;
-        ir_foreach_block(inner, block->at[i])
+        size->has_rings |= ir_rings_of(s).n > 0;
+        if (!size->large && is_large(s))
+            size->large = s;
+        ir_foreach_block(inner, s)
             add_block(inner, depth + 1, size);
     }
 }
@@ -51,10 +54,9 @@ struct interp_size interp_size_of(const struct interp *in)
 
 // Check that statements stay few, and few around one another.  A kernel that
 // is written beyond that may not grow further.
-static bool check_statements(struct interp *in, struct span span)
+static bool check_statements(const struct interp *in, struct interp_size before,
+                             struct span span)
 {
-    struct interp_size before = in->size;
-    in->size = interp_size_of(in);
     if (in->size.statements > STATEMENTS_MOST &&
         in->size.statements > before.statements)
         diag_error(in->pass->diags, span, D_schedule_too_large,
@@ -68,10 +70,11 @@ static bool check_statements(struct interp *in, struct span span)
 }
 
 // Check that no expression is too large.
-static bool check_expressions(struct interp *in, const struct sched_call *c)
+static bool check_expressions(const struct interp *in,
+                              const struct sched_call *c)
 {
     struct pass *p = in->pass;
-    const struct ir_stmt *found = find_large(p->kernel);
+    const struct ir_stmt *found = in->size.large;
     if (!found)
         return true;
     diag_error(p->diags, c->span, D_index_size, sched_name_of(found),
@@ -84,5 +87,7 @@ static bool check_expressions(struct interp *in, const struct sched_call *c)
 
 bool interp_check_size(struct interp *in, const struct sched_call *c)
 {
-    return check_expressions(in, c) && check_statements(in, c->span);
+    struct interp_size before = in->size;
+    in->size = interp_size_of(in);
+    return check_expressions(in, c) && check_statements(in, before, c->span);
 }

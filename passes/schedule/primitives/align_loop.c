@@ -143,8 +143,8 @@ static struct ir_expr *skew_value(struct row *r)
     struct facts f;
     facts_start(&f, p->scratch, p->kernel);
     facts_enter_path(&f, &path, path.n - 1);
-    if (facts_decide(&f, ir_binary(p->scratch, OP_ge, place,
-                                   ir_int(p->scratch, 0))) == TRUTH_TRUE)
+    if (facts_holds(&f,
+                    ir_binary(p->scratch, OP_ge, place, ir_int(p->scratch, 0))))
         return rest;
     return ir_binary(p->arena, OP_mod, ir_add(p->arena, rest, unit), unit);
 }

@@ -286,7 +286,7 @@ static struct ir_expr *has_block(const struct blocking *b)
                                       b->stage->u.stage.iters.at[i].extent,
                                       ir_int(p->arena, part->size));
         struct ir_expr *below = ir_binary(p->arena, OP_lt, part->number, n);
-        if (facts_decide(&facts, below) != TRUTH_TRUE)
+        if (!facts_holds(&facts, below))
             r = ir_binary(p->arena, OP_and, r, below);
     }
     return r;

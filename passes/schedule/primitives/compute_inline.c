@@ -314,7 +314,7 @@ static struct ir_expr *solved(struct arena *a, const struct solution *s,
 static void require(struct inlining *in, struct ir_expr **all,
                     struct ir_expr *condition)
 {
-    if (facts_decide(&in->facts, condition) != TRUTH_TRUE)
+    if (!facts_holds(&in->facts, condition))
         *all = *all ? ir_binary(in->pass->arena, OP_and, *all, condition)
                     : condition;
 }

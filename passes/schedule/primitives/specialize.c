@@ -36,6 +36,9 @@
 #include "passes/analysis/tensor.h"
 #include "passes/analysis/tma_copy.h"
 
+// The rings of a loop.
+struct rings VEC(struct ring);
+
 // Return whether the fills of a ring are copies that a producer can make: by
 // TMA, or by threads.
 static bool is_copied(const struct ring *ring)
@@ -86,9 +89,9 @@ static int64_t producers_of(const struct sched_call *c)
     return c->args.n > 4 ? c->args.at[4].number : 1;
 }
 
-// Check the shape of the nest.
+// Check the shape of the nest; what its rings are goes to `rings`.
 static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
-                               int64_t *groups)
+                               struct rings *rings, int64_t *groups)
 {
     int64_t copied = 0;
     struct pass *p = c->pass;
@@ -98,12 +101,14 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
         return "it does not stand in a loop bound to warpgroups, of which "
                "there is a known number";
     for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
-        struct ring ring = ring_find(p->scratch, p->kernel, loop, i);
+        struct ring ring = (c->has_checked_rings ? ring_checked : ring_find)(
+            p->scratch, p->kernel, loop, i);
         const char *fault =
             ring.fault ? ring.fault : check_fills(&ring, i, loop);
         if (fault)
             return fault;
         copied += is_copied(&ring);
+        vec_push(p->scratch, rings, ring);
     }
     return producers_of(c) < 1 || producers_of(c) > copied
                ? "it has a producer for each ring, or for several, not more"
@@ -158,21 +163,20 @@ static void set_roles(struct sched_call *c, struct ir_ring *ring,
 
 bool sched_specialize(struct sched_call *c)
 {
-    struct pass *p = c->pass;
     struct ir_stmt *loop = sched_arg(c, 0);
+    struct rings rings = {0};
     int64_t groups = 0;
-    const char *wrong = check_shape(c, loop, &groups);
+    const char *wrong = check_shape(c, loop, &rings, &groups);
     if (wrong)
         return sched_refuse(c, loop, "to be specialized", D_role_shape,
                             sched_name_of(loop), wrong);
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
     int64_t copied = 0, last = producers_of(c) - 1;
-    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
-        struct ring ring = ring_find(p->scratch, p->kernel, loop, i);
-        if (is_copied(&ring))
-            set_roles(c, ring.of, copied < last ? copied : last);
-        copied += is_copied(&ring);
+    vec_foreach(ring, &rings) {
+        if (is_copied(ring))
+            set_roles(c, ring->of, copied < last ? copied : last);
+        copied += is_copied(ring);
     }
     return true;
 }
