@@ -159,7 +159,8 @@ static void apply(const struct ir_expr *x, struct lanes *const *args,
     for (int i = 0; i < n; i++)
         out->at[i] =
             one_of(how, x->op, t, lanes_at(args[0], i), lanes_at(b, i));
-    if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
+    if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv ||
+        x->op == OP_mulhi)
         out->on |= out->on ? ON_QUOTIENT : 0;
 }
 
