@@ -12,7 +12,7 @@ static void start(struct lanes *out)
     out->trust = LANES_EXACT;
     out->same = true;
     out->drifts = false;
-    out->on = out->depth = 0;
+    out->on = out->depth = out->turns = 0;
     out->step = 0;
     out->owed = NULL;
 }
@@ -88,6 +88,7 @@ static void depend(struct lanes *out, const struct lanes *x)
     out->same &= x->same;
     out->on |= x->on;
     out->depth = x->depth > out->depth ? x->depth : out->depth;
+    out->turns = x->turns > out->turns ? x->turns : out->turns;
 }
 
 // Return what an iteration of the loop at a depth adds to an operand.
@@ -235,6 +236,7 @@ static void element(const struct lanes_place *p, const struct ir_expr *x,
     lanes_number(0, out);
     out->trust = LANES_SHIFT;
     out->depth = at.depth;
+    out->turns = at.turns;
     out->drifts = at.depth > 0;
 }
 
