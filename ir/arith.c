@@ -105,6 +105,14 @@ static int64_t divide_up(struct type t, int64_t a, int64_t b,
     return (int64_t)(quotient + (remainder_of(t, a, b, fault) != 0));
 }
 
+// Return the upper half of a product of unsigned numbers.
+static int64_t upper_half(struct type t, int64_t a, int64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)(uint64_t)a * (uint64_t)b;
+    return (int64_t)(uint64_t)(product >> type_bits(t));
+}
+
 // Return whether b is a shift count for the type.
 static bool shifts(struct type t, int64_t b, const char **fault)
 {

@@ -20,6 +20,7 @@ static bool fits(char letter, struct type t)
     case 'x': return type_is_index(t);
     case 'q': return type_is_byte(t) && t.lanes == 4;
     case 'w': return (t.kind == TYPE_i32 || t.kind == TYPE_u32) && t.lanes == 1;
+    case 'u': return (t.kind == TYPE_u32 || t.kind == TYPE_u64) && t.lanes == 1;
     }
     return true;
 }
@@ -35,6 +36,7 @@ static const char *letter_text(char letter)
     case 'x': return "an index";
     case 'q': return "a vector of four i8 or u8";
     case 'w': return "an i32 or a u32";
+    case 'u': return "a u32 or a u64";
     }
     return "a value";
 }

@@ -118,6 +118,7 @@ LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_neg(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_invert(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_ceildiv(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_mulhi(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_abs(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_popcount(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_relu(struct emitter *e, const struct ir_expr *x);

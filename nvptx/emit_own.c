@@ -122,6 +122,15 @@ LLVMValueRef emit_ceildiv(struct emitter *e, const struct ir_expr *x)
     return emit_no_wrap(x->type, LLVMBuildAdd(e->builder, quotient, up, ""));
 }
 
+LLVMValueRef emit_mulhi(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef args[] = {emit_value(e, x->args[0]),
+                           emit_value(e, x->args[1])};
+    const char *name =
+        type_bits(x->type) == 64 ? "llvm.nvvm.mulhi.ull" : "llvm.nvvm.mulhi.ui";
+    return emit_intrinsic(e, name, NULL, args, 2);
+}
+
 LLVMValueRef emit_abs(struct emitter *e, const struct ir_expr *x)
 {
     LLVMTypeRef type = emit_type(e, x->type);

@@ -63,6 +63,13 @@ static struct interval abs_range(struct interval x)
     return both;
 }
 
+// Return the range of the upper half of a product of u32.
+static struct interval upper_half_range(struct interval x, struct interval y)
+{
+    uint64_t most = (uint64_t)x.hi * (uint64_t)y.hi >> 32;
+    return (struct interval){0, (int64_t)most};
+}
+
 // Return the range of the number of blocks that run at a time.
 static struct interval resident_range(struct interval each)
 {
@@ -88,6 +95,7 @@ static struct interval exact_range(const struct facts *f,
     case OP_max: return interval_max(r[0], r[1]);
     case OP_abs: return abs_range(r[0]);
     case OP_popcount: return (struct interval){0, type_bits(x->type)};
+    case OP_mulhi: return upper_half_range(r[0], r[1]);
     case OP_select: return interval_union(r[1], r[2]);
     case OP_shl: return shift_range(r[0], r[1], true);
     case OP_shr: return shift_range(r[0], r[1], false);

@@ -247,12 +247,25 @@ static void flat_loop(struct flatten *f, struct ir_stmt *s)
     flat_block(f, &loop->body);
 }
 
+// Return the value of a `let`: a quotient or a rest that fits is narrow though what
+// divides is not.
+static struct ir_expr *let_value(struct flatten *f, struct ir_expr *x,
+                                 struct ir_expr *value)
+{
+    bool divides = x->op == OP_div || x->op == OP_mod;
+    if (!divides || !type_is_index(x->type) || x->type.lanes > 1 ||
+        !interval_within(facts_range(&f->facts, x), narrow_range))
+        return value;
+    return flatten_in_width(f, value, TYPE_idx32);
+}
+
 // Convert a `let`, `var` or assignment.
 static void flat_let(struct flatten *f, struct ir_stmt *s)
 {
     struct ir_expr *value = flatten_expr(f, s->u.let.value);
     struct ir_var *var = s->u.let.var;
     if (s->kind == STMT_let) {
+        value = let_value(f, s->u.let.value, value);
         facts_enter(&f->facts, s);
         s->u.let.var = flat_var(f, var, (enum type_kind)value->type.kind);
     } else if (type_is_index(var->type)) {

@@ -12,7 +12,7 @@ static void start(struct lanes *out)
     out->trust = LANES_EXACT;
     out->same = true;
     out->drifts = false;
-    out->on = out->depth = 0;
+    out->on = out->depth = out->turns = 0;
     out->step = 0;
     out->owed = NULL;
 }
@@ -88,6 +88,7 @@ static void depend(struct lanes *out, const struct lanes *x)
     out->same &= x->same;
     out->on |= x->on;
     out->depth = x->depth > out->depth ? x->depth : out->depth;
+    out->turns = x->turns > out->turns ? x->turns : out->turns;
 }
 
 // Return what an iteration of the loop at a depth adds to an operand.
@@ -159,7 +160,8 @@ static void apply(const struct ir_expr *x, struct lanes *const *args,
     for (int i = 0; i < n; i++)
         out->at[i] =
             one_of(how, x->op, t, lanes_at(args[0], i), lanes_at(b, i));
-    if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
+    if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv ||
+        x->op == OP_mulhi)
         out->on |= out->on ? ON_QUOTIENT : 0;
 }
 
@@ -234,6 +236,7 @@ static void element(const struct lanes_place *p, const struct ir_expr *x,
     lanes_number(0, out);
     out->trust = LANES_SHIFT;
     out->depth = at.depth;
+    out->turns = at.turns;
     out->drifts = at.depth > 0;
 }
 

@@ -25,6 +25,7 @@ struct lanes {
     bool drifts;    // it changes from iteration to iteration, not evenly
     unsigned on;    // of ON_X ...
     unsigned depth; // of the innermost loop that it depends on; 0: none
+    unsigned turns; // of the innermost that LLVM does not expand
     int64_t step;   // what an iteration of that loop adds
     const struct ir_expr *owed; // of a `let` that nobody has used yet
     int64_t at[WARP_LANES]; // if it is the same in all lanes, only the first

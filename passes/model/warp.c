@@ -218,6 +218,14 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
     return (struct trips){(double)most, (double)most};
 }
 
+// Return whether LLVM expands a loop: an innermost one of few iterations.
+static bool is_unrolled(const struct ir_for *loop, struct trips n)
+{
+    return n.most <= UNROLLED_MOST && ir_is_const(loop->from) &&
+           ir_is_const(loop->to) && !ir_has(&loop->body, STMT_for) &&
+           !ir_has_meeting(&loop->body);
+}
+
 // Set the variable of a loop to what it is in the middle.
 static void set_counter(struct warp *w, const struct ir_for *loop,
                         const struct lanes *from, const struct lanes *step,
@@ -230,6 +238,7 @@ static void set_counter(struct warp *w, const struct ir_for *loop,
             (int64_t)((uint64_t)lanes_at(from, i) +
                       (uint64_t)(n.mean / 2) * (uint64_t)lanes_at(step, i));
     value.depth = w->depth + 1;
+    value.turns = is_unrolled(loop, n) ? 0 : w->depth + 1;
     value.step = step->at[0];
     value.drifts = step->trust != LANES_EXACT;
     lanes_set(&w->place, loop->var, &value);
@@ -264,14 +273,6 @@ struct around {
     bool waits, unrolled;
     struct stretch since;
 };
-
-// Return whether LLVM expands a loop: an innermost one of few iterations.
-static bool is_unrolled(const struct ir_for *loop, struct trips n)
-{
-    return n.most <= UNROLLED_MOST && ir_is_const(loop->from) &&
-           ir_is_const(loop->to) && !ir_has(&loop->body, STMT_for) &&
-           !ir_has_meeting(&loop->body);
-}
 
 // Begin an iteration that stands for all of a loop.
 static struct around enter(struct warp *w, const struct ir_for *loop,
@@ -331,6 +332,15 @@ static void run_loop(struct warp *w, const struct ir_for *loop)
 
 // ---- Statements -----------------------------------------------------------
 
+// Return whether a value that a loop inside of another computes from indices is
+// the same in all iterations of the loop around: it is computed before that.
+static bool is_before_loop(const struct warp *w, const struct ir_expr *x,
+                           const struct lanes *value)
+{
+    return type_is_integer(x->type) && ir_is_stable(x) &&
+           value->turns < warp_turns(w);
+}
+
 // Keep what a variable is now.  An index is computed where it is used first.
 static void set_var(struct warp *w, const struct ir_stmt *s)
 {
@@ -338,11 +348,13 @@ static void set_var(struct warp *w, const struct ir_stmt *s)
     const struct ir_expr *x = s->u.let.value;
     bool is_index = s->kind == STMT_let && type_is_index(x->type) &&
                     warp_is_index(x) && ir_is_stable(x);
-    if (!is_index)
+    if (type_is_float(s->u.let.var->type)) {
         warp_value(w, x);
-    if (type_is_float(s->u.let.var->type))
         return;
+    }
     lanes_of(&w->place, x, &value);
+    if (!is_index && !(s->kind == STMT_let && is_before_loop(w, x, &value)))
+        warp_value(w, x);
     value.owed = is_index && x->n ? x : NULL;
     lanes_set(&w->place, s->u.let.var, &value);
 }

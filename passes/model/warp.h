@@ -69,6 +69,12 @@ struct warp {
     struct reuse *reuse; // what was read before
 };
 
+// Return how many loops are around that LLVM does not expand.
+static inline unsigned warp_turns(const struct warp *w)
+{
+    return w->depth - w->unrolled;
+}
+
 // Follow a warp through the body of a launch.
 void warp_run(struct warp *w, const struct ir_block *body);
 

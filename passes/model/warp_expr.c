@@ -70,12 +70,14 @@ static void floats(struct warp *w, const struct ir_expr *x)
 // Add an operation on integers that are data.
 static void arithmetic(struct warp *w, const struct ir_expr *x)
 {
-    enum { DIVIDE = 20, BY_NUMBER = 4 };
+    enum { DIVIDE = 20, BY_NUMBER = 4, WIDE_PRODUCT = 4, WIDE_UPPER_HALF = 9 };
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
     double n = x->type.lanes;
     if (divides)
         n *= ir_is_const(x->args[1]) ? BY_NUMBER : DIVIDE;
-    if (x->op == OP_mul || x->op == OP_dp4a)
+    if (type_bits(x->type) == 64 && (x->op == OP_mul || x->op == OP_mulhi))
+        n *= x->op == OP_mul ? WIDE_PRODUCT : WIDE_UPPER_HALF;
+    if (x->op == OP_mul || x->op == OP_mulhi || x->op == OP_dp4a)
         warp_spend(w, MODEL_fma, n, w->place.device->fma / 2);
     else
         integers(w, n);
@@ -127,7 +129,7 @@ static struct index_part part_of_var(struct index_walk *k,
     struct warp *w = k->warp;
     struct lanes *v = map_get(&w->place.values, x->u.var);
     struct index_part r = {.hash = (uint64_t)(uintptr_t)x->u.var};
-    r.changes = v ? v->depth == w->depth : w->depth == 0;
+    r.changes = v ? v->turns == warp_turns(w) : warp_turns(w) == 0;
     const struct ir_expr *owed = v ? v->owed : NULL;
     if (owed) {
         v->owed = NULL;
@@ -162,12 +164,14 @@ static uint64_t own_hash(const struct warp *w, const struct ir_expr *x)
     return r;
 }
 
-// Return whether an operation of an index takes instructions.  Those of a loop that
-// is expanded are numbers.
+// Return whether an operation of an index takes instructions.  In a loop that is
+// expanded most become part of an address; a division by a size does not.
 static bool is_priced(const struct warp *w, const struct ir_expr *x)
 {
-    return x->n && !w->unrolled && x->op != OP_load && x->op != OP_cast &&
-           x->op != OP_ramp;
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    bool is_open = divides && !ir_is_const(x->args[1]);
+    return x->n && (!w->unrolled || is_open) && x->op != OP_load &&
+           x->op != OP_cast && x->op != OP_ramp;
 }
 
 // Return what is known of a part of an index, and add what it reads, and its
@@ -176,7 +180,8 @@ static bool is_priced(const struct warp *w, const struct ir_expr *x)
 static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
 {
     struct warp *w = k->warp;
-    struct index_part r = {w->depth == 0 && x->op == OP_index, own_hash(w, x)};
+    struct index_part r = {warp_turns(w) == 0 && x->op == OP_index,
+                           own_hash(w, x)};
     if (x->op == OP_var)
         return part_of_var(k, x);
     for (uint32_t i = 0; i < x->n; i++) {

@@ -350,6 +350,38 @@ static void test_gather(void **state)
     arena_reset(&a);
 }
 
+// Return the time that 1000 iterations of two loads at an index need of the pipe of
+// integers; j is the number of the load.
+static double indexed(struct arena *a, const char *index)
+{
+    const char *text = arena_printf(
+        a,
+        "kernel f(n: int, c: int, A: f32[n]) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(132, 1, 1) block(256, 1, 1) {\n"
+        "var sum: f32 = 0.0\n for k in 0..1000 {\n for j in 0..2 {\n"
+        "let i = %s\n sum = sum + A[i]\n} }\n"
+        "C[idx64(thread.x)] = sum\n} }",
+        index);
+    return predict(a, text, (int64_t[]){1 << 20, 56, 0, 0})
+        .limits[MODEL_integer];
+}
+
+// A division by a size costs in a loop that changes the number, though LLVM expands
+// the one inside; what only that one changes is computed before.
+static void test_divisions(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    double none = indexed(&a, "idx64(thread.x)");
+    double inner = indexed(&a, "(j * 32 + idx64(thread.x)) / idx64(c)");
+    double outer = indexed(&a, "(k * 32 + idx64(thread.x)) / idx64(c)");
+    double number = indexed(&a, "(k * 32 + idx64(thread.x)) / 57");
+    assert_near(inner, none, 0.1);
+    assert_true(outer > inner + 4 * (number - none));
+    assert_true(outer > 2 * inner);
+    arena_reset(&a);
+}
+
 // Only programs at the last level have a time.
 static void test_level(void **state)
 {
@@ -387,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_registers),  cmocka_unit_test(test_few_blocks),
         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_branches),   cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_level),      cmocka_unit_test(test_devices)};
+        cmocka_unit_test(test_divisions),  cmocka_unit_test(test_level),
+        cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

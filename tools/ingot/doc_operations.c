@@ -18,6 +18,7 @@ static const char *operands_text(const char *letters)
     case 'b': return "of bools";
     case 'x': return "of an `int`";
     case 'a': return "`a` is an element of an array";
+    case 'u': return "of u32 or of u64";
     case 'q': return "vectors of four i8 or u8, and an i32 or a u32";
     default:
         return letters[0] && letters[1] == 'x' ? "of any type, `b` an `int`"

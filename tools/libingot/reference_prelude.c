@@ -104,6 +104,10 @@ const char *const reference_prelude[] = {
     "{ float f; memcpy(&f, &u, 4); return f; }\n"
     "static inline double tf32(double x)\n"
     "{ return x != x ? x : bits_float_uint32_t((float_bits(x) + 4096u) & ~8191u); }\n"
+    "static inline uint32_t mulhi_uint32_t(uint32_t a, uint32_t b)\n"
+    "{ return (uint32_t)((uint64_t)a * b >> 32); }\n"
+    "static inline uint64_t mulhi_uint64_t(uint64_t a, uint64_t b)\n"
+    "{ return (uint64_t)((unsigned __int128)a * b >> 64); }\n"
     "static inline double rsqrt(double x) { return 1 / sqrt(x); }\n"
     "\n",
     "#define INTEGER(type, c)                                                 \\\n"
