@@ -1,6 +1,7 @@
-# Finds LLVM 22, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
+# Finds LLVM 22 or 21, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
 #
 # Sets  ingot_dependencies  an interface target: include folders and libraries
+#       INGOT_LLVM_MAJOR    the version of LLVM: 22
 #       INGOT_LLVM_BIN      the folder of LLVM's tools (FileCheck, not, lit)
 #       INGOT_CUDA          the folder with bin/ptxas, or empty
 #       INGOT_CUDA_DEFAULT  what the command tries last when it looks for ptxas
@@ -13,8 +14,8 @@ set(INGOT_LLVM_COMPONENTS
   core analysis bitreader bitwriter irreader linker native nvptx orcjit passes
   CACHE STRING "LLVM components to link")
 
-# The versions of LLVM that Ingot is tested with, the preferred one first. With an older of these
-# some instructions are inline assembly: nvptx/emit_lacking.c.
+# The versions of LLVM that Ingot is tested with, the preferred one first. With an older one
+# some instructions are inline assembly: nvptx/lacking.def.
 set(INGOT_LLVM_TESTED 22 21)
 list(TRANSFORM INGOT_LLVM_TESTED PREPEND llvm-config- OUTPUT_VARIABLE llvm_config_names)
 find_program(LLVM_CONFIG NAMES ${llvm_config_names} llvm-config)
