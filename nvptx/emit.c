@@ -190,6 +190,7 @@ static void emit_entry(struct emitter *e, struct ir_stmt *s)
     for (size_t i = 0; i < e->kernel->maps.n; i++)
         emit_map_parameter(e, (unsigned)(parameters.n + i),
                            e->kernel->maps.at[i]);
+    emit_maps_annotation(e, (unsigned)parameters.n, e->kernel->maps.n);
     LLVMBasicBlockRef body = LLVMGetInsertBlock(e->builder);
     emit_warpgroups_begin(e, launch);
     emit_elect_begin(e, launch);

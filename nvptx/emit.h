@@ -318,6 +318,9 @@ LLVMTypeRef emit_map_type(struct emitter *e);
 // Say what parameter `index`, counted from 0, is, and bind the map to it.
 void emit_map_parameter(struct emitter *e, unsigned index,
                         const struct ir_map *map);
+// Say of the maps, `n` parameters from `first` on, what an older LLVM wants to
+// have said so that it does not copy them.
+void emit_maps_annotation(struct emitter *e, unsigned first, size_t n);
 // Emit a copy; reports a target that has no TMA.
 void emit_copy(struct emitter *e, const struct ir_stmt *s);
 
@@ -333,7 +336,18 @@ LLVMValueRef emit_scoped_atomic(struct emitter *e, const struct ir_expr *x,
 // Make the array that an `alloc` in a launch declares.
 void emit_alloc(struct emitter *e, const struct ir_stmt *s);
 
-// ---- emit_type.c: LLVM's types, constants and calls
+// ---- emit_intrinsic.c
+
+// Call an intrinsic, overloaded on `overload` unless that is NULL; reports one
+// that neither this LLVM nor lacking.def has.
+LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
+                            LLVMTypeRef overload, LLVMValueRef *args,
+                            unsigned n);
+// Put instructions in the place of the intrinsics that this version of LLVM
+// makes no PTX of.
+void emit_replace_lacking(struct emitter *e, unsigned version);
+
+// ---- emit_type.c: LLVM's types and constants
 
 // Return the type of a value: bool is i1, f8 is i8.
 LLVMTypeRef emit_type(struct emitter *e, struct type t);
@@ -353,10 +367,6 @@ LLVMValueRef emit_each_lane(struct emitter *e, struct type t,
                             LLVMValueRef (*make)(struct emitter *e, unsigned k,
                                                  void *context),
                             void *context);
-// Call an intrinsic, overloaded on `overload` unless that is NULL.
-LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
-                            LLVMTypeRef overload, LLVMValueRef *args,
-                            unsigned n);
 // Note that an instruction needs a PTX version, times ten.
 void emit_need_ptx(struct emitter *e, unsigned version);
 // Give a floating point instruction the kernel's flags, and return it.

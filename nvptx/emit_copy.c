@@ -7,8 +7,13 @@
 #include "ir/accesses.h"
 #include "nvptx/emit.h"
 
+#include <llvm/Config/llvm-config.h>
+
 // What TMA takes: words of a map, and its alignment.
 enum { MAP_WORDS = 16, MAP_ALIGN = 64 };
+
+// The first LLVM that looks for the attribute `nvvm.grid_constant`.
+enum { GRID_CONSTANT_SINCE = 22 };
 
 // The number of operands of a load besides the coordinates, and of a store.
 enum { RANK_MOST = 5, LOAD_OPERANDS = 8, STORE_OPERANDS = 4 };
@@ -37,6 +42,24 @@ void emit_map_parameter(struct emitter *e, unsigned index,
     LLVMValueRef value = LLVMGetParam(e->function, index);
     LLVMSetValueName2(value, map->name, strlen(map->name));
     map_set(&e->arrays, map, value);
+}
+
+void emit_maps_annotation(struct emitter *e, unsigned first, size_t n)
+{
+    static const char list[] = "nvvm.annotations", name[] = "grid_constant";
+    LLVMContextRef c = e->context;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(c);
+    if (n == 0 || LLVM_VERSION_MAJOR >= GRID_CONSTANT_SINCE)
+        return;
+    LLVMMetadataRef *numbers = arena_array(e->arena, LLVMMetadataRef, n);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = LLVMValueAsMetadata(LLVMConstInt(i32, first + i + 1, 0));
+    LLVMMetadataRef parts[] = {LLVMValueAsMetadata(e->function),
+                               LLVMMDStringInContext2(c, name, sizeof name - 1),
+                               LLVMMDNodeInContext2(c, numbers, n)};
+    LLVMAddNamedMetadataOperand(
+        e->module, list,
+        LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, parts, 3)));
 }
 
 // Append the coordinates of a tile to `n` operands; returns how many there are

@@ -7,7 +7,11 @@
 
 #include "ir/build.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
+
+// The first LLVM that writes the scope of a compare-and-swap.
+enum { SCOPES_SINCE = 22 };
 
 LLVMValueRef emit_address(struct emitter *e, const struct ir_buffer *buffer,
                           const struct ir_expr *index)
@@ -130,6 +134,18 @@ static LLVMValueRef read_atomically(struct emitter *e, const struct ir_expr *x,
     return load;
 }
 
+// Report a compare-and-swap whose scope an older LLVM does not write: PTX takes
+// it for one of the GPU.
+static void check_scope(struct emitter *e, const struct ir_expr *x)
+{
+    if (x->scope != SCOPE_system || LLVM_VERSION_MAJOR >= SCOPES_SINCE)
+        return;
+    const char *what =
+        arena_printf(e->arena, "%s(..., system)", ir_op_info(x->op)->spelling);
+    diag_error(e->diags, x->span, D_intrinsic_unknown, what,
+               LLVM_VERSION_STRING);
+}
+
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
@@ -141,6 +157,7 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
     LLVMValueRef old = emit_scoped_atomic(e, x, at, v);
     if (old)
         return old;
+    check_scope(e, x);
     return LLVMBuildAtomicRMWSyncScope(e->builder, (LLVMAtomicRMWBinOp)op, at,
                                        v, LLVMAtomicOrderingMonotonic,
                                        scope_of(e, x));
@@ -152,6 +169,7 @@ LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x)
     LLVMValueRef at = emit_address(e, buffer, x->args[0]);
     LLVMValueRef expected = emit_value(e, x->args[1]);
     LLVMValueRef wanted = emit_value(e, x->args[2]);
+    check_scope(e, x);
     LLVMValueRef both = LLVMBuildAtomicCmpXchgSyncScope(
         e->builder, at, expected, wanted, LLVMAtomicOrderingMonotonic,
         LLVMAtomicOrderingMonotonic, scope_of(e, x));

@@ -1,4 +1,4 @@
-// LLVM's types, constants, attributes and calls.
+// LLVM's types, constants and attributes.
 
 #include "nvptx/emit.h"
 
@@ -93,19 +93,6 @@ LLVMValueRef emit_each_lane(struct emitter *e, struct type t,
         vector = LLVMBuildInsertElement(e->builder, vector, make(e, k, context),
                                         LLVMConstInt(i32, k, false), "");
     return vector;
-}
-
-LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
-                            LLVMTypeRef overload, LLVMValueRef *args,
-                            unsigned n)
-{
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    size_t overloads = overload != NULL;
-    LLVMTypeRef type =
-        LLVMIntrinsicGetType(e->context, id, &overload, overloads);
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(e->module, id, &overload, overloads);
-    return LLVMBuildCall2(e->builder, type, function, args, n, "");
 }
 
 void emit_need_ptx(struct emitter *e, unsigned version)

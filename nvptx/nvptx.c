@@ -2,6 +2,7 @@
 
 #include "nvptx/emit.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 // Turn what LLVM reports while it works into diagnostics.
@@ -43,9 +44,10 @@ static bool finish_module(struct emitter *e, LLVMTargetMachineRef machine,
     double began = phases_now();
     bool ok = libdevice_link(e) && optimize_module(e, machine);
     end_step(e, "optimise", &began);
-    if (ok && form == NVPTX_PTX)
+    if (ok && form == NVPTX_PTX) {
+        emit_replace_lacking(e, LLVM_VERSION_MAJOR);
         ok = ptx_print(e, machine, out);
-    else if (ok)
+    } else if (ok)
         print_module(e, out);
     end_step(e, "generate", &began);
     return ok;

@@ -23,7 +23,12 @@ struct nvptx_target {
     char kind;            // 0, 'a' or 'f'
     unsigned ptx;         // lowest PTX version, times ten
     unsigned most_shared; // bytes of shared memory a block can have
+    unsigned llvm;        // first version that knows it
 };
+
+// Return whether the LLVM that this was built with makes code for an
+// architecture.
+bool nvptx_target_is_known(const struct nvptx_target *target);
 
 // Return the architecture of that name, or NULL after reporting an error
 // with suggestions.

@@ -6,6 +6,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 // Levels 1 and 2 do not repeat what the kernel's schedule has decided: they
@@ -31,6 +32,12 @@ enum { BLOCKS_MOST = 2048 };
 static const char *const entry_pipelines[] = {NULL, CLEAN, UNROLL};
 static const char long_pipeline[] =
     "sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),early-cse<memssa>";
+
+// LLVM 21 keeps a vector of two f32 in one register of 64 bits.  Accumulators
+// that a loop carries as such are taken apart and put together around each
+// matrix instruction, and ptxas runs these one by one.
+static const bool has_pairs = LLVM_VERSION_MAJOR < 22;
+static const char no_pairs[] = "function(scalarizer<min-bits=32>)";
 
 // Return how many barriers a function has.
 static long long count_barriers(LLVMValueRef function)
@@ -163,6 +170,8 @@ bool optimize_module(struct emitter *e, LLVMTargetMachineRef machine)
     bool apart = level > 0 && level < most && has_long(e);
     if (!(apart ? run_apart(e, machine, level)
                 : run_passes(e, machine, NULL, pipelines[level])))
+        return false;
+    if (has_pairs && !run_passes(e, machine, NULL, no_pairs))
         return false;
     return verify(e) && check_barriers(e, before);
 }

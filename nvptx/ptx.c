@@ -3,6 +3,7 @@
 #include "nvptx/emit.h"
 
 #include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
@@ -43,6 +44,16 @@ static void describe_module(struct emitter *e, LLVMTargetMachineRef machine)
     LLVMDisposeTargetData(layout);
 }
 
+// Report an architecture that came after this LLVM.
+static void report_unknown(struct emitter *e)
+{
+    const struct nvptx_target *target = e->options->target;
+    diag_error(e->diags, (struct span){0}, D_target_unknown_to_llvm,
+               target->name, LLVM_VERSION_STRING);
+    diag_help(e->diags, "build Ingot with LLVM %u, or leave %s out of --arch",
+              target->llvm, target->name);
+}
+
 LLVMTargetMachineRef ptx_machine(struct emitter *e)
 {
     static const LLVMCodeGenOptLevel levels[] = {
@@ -51,6 +62,10 @@ LLVMTargetMachineRef ptx_machine(struct emitter *e)
     unsigned level = e->options->opt_level;
     LLVMTargetRef target;
     char *text = NULL;
+    if (!nvptx_target_is_known(e->options->target)) {
+        report_unknown(e);
+        return NULL;
+    }
     if (LLVMGetTargetFromTriple(triple, &target, &text)) {
         diag_error(e->diags, (struct span){0}, D_llvm_failed, text);
         LLVMDisposeMessage(text);

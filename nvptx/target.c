@@ -5,11 +5,12 @@
 #include "ir/arch_set.h"
 #include "ir/base/suggest.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 static const struct nvptx_target targets[] = {
-#define SM(name, number, kind, ptx, shared)                                    \
-    {#name, number, kind, ptx, shared * 1024},
+#define SM(name, number, kind, ptx, shared, llvm)                              \
+    {#name, number, kind, ptx, shared * 1024, llvm},
 #include "nvptx/sm.def"
 #undef SM
 };
@@ -18,6 +19,11 @@ const struct nvptx_target *nvptx_targets(size_t *n)
 {
     *n = sizeof targets / sizeof *targets;
     return targets;
+}
+
+bool nvptx_target_is_known(const struct nvptx_target *target)
+{
+    return target->llvm <= LLVM_VERSION_MAJOR;
 }
 
 bool nvptx_target_in(const struct nvptx_target *target, const char *set)

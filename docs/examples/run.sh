@@ -2,7 +2,7 @@
 # Builds and runs the example projects of this folder, each in a copy of its own, and prints what they print: on a
 # machine with a GPU, what they computed was compared with the CPU.
 #
-#   docs/examples/run.sh [NAME ...]      c cpp rust graph multi-gpu pipeline, without names all
+#   docs/examples/run.sh [NAME ...]      c cpp rust go graph multi-gpu pipeline, without names all
 #
 #   INGOT      the command (ingot); CUDA   the toolkit's folder (/usr/local/cuda)
 #   ARCH       the GPUs to make machine code for (sm_80,sm_90)
@@ -35,13 +35,14 @@ tool() {
   case $1 in
     cpp) echo cmake ;;
     rust) echo cargo ;;
+    go) echo go ;;
     *) echo make ;;
   esac
 }
 
 failures=0
 runs=0
-[[ $# -gt 0 ]] || set -- c cpp rust graph multi-gpu pipeline
+[[ $# -gt 0 ]] || set -- c cpp rust go graph multi-gpu pipeline
 for name in "$@"; do
   if ! command -v "$(tool "$name")" >/dev/null; then
     echo "$name: not tried, there is no $(tool "$name")"

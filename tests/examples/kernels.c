@@ -65,6 +65,20 @@ static void run_gemv(void *const *params)
     }
 }
 
+/* Pixels to gray. */
+static void run_gray(void *const *params)
+{
+    const uint32_t *p = array(params[1]);
+    uint8_t *g = array(params[2]);
+    int64_t i;
+
+    for (i = 0; i < size(params[0]); i++)
+        g[i] = (uint8_t)((19595 * 257 * (p[i] & 255) +
+                          38470 * 257 * (p[i] >> 8 & 255) +
+                          7471 * 257 * (p[i] >> 16 & 255) + 32768) >>
+                         24);
+}
+
 /* A step of the heat equation. */
 static void run_heat(void *const *params)
 {
@@ -106,6 +120,7 @@ const struct fake_kernel example_kernels[FAKE_MAX] = {
     {"softmax__i32", 4, {8, 8, 8, 8}, 0, 1024, run_softmax},
     {"gemv", 5, {8, 8, 8, 8, 8}, 0, 1024, run_gemv},
     {"gemv__i32", 5, {8, 8, 8, 8, 8}, 0, 1024, run_gemv},
+    {"gray", 3, {8, 8, 8}, 0, 1024, run_gray},
     {"heat", 3, {8, 8, 8}, 0, 1024, run_heat},
     {"logistic", 3, {8, 8, 8}, 0, 1024, run_logistic},
     {"vadd", 4, {8, 8, 8, 8}, 0, 1024, run_vadd}};

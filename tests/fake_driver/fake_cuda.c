@@ -148,7 +148,7 @@ int fake_calls(const char *function)
 /* A context that no one has yet, from the end of the array. */
 static struct context *new_context(int device)
 {
-    struct context *context = contexts + 2 * FAKE_MAX - 1;
+    struct context *context = contexts + CONTEXTS - 1;
 
     while (context->id)
         context--;

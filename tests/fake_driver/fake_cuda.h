@@ -20,7 +20,7 @@
 #define FAKE_HIDDEN __attribute__((visibility("hidden")))
 #endif
 
-enum { FAKE_MAX = 8, FAKE_SMS = 132 };
+enum { FAKE_MAX = 12, FAKE_SMS = 132 };
 
 /* A kernel that images hold. */
 struct fake_kernel {

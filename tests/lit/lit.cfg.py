@@ -7,9 +7,11 @@
 #   %t          a scratch path of the test's own
 #   %mapping    the passes from loops over blocks and threads to launches, for `--pass`
 #   %cuda       the folder of the CUDA tools
+#   %llvm       `LLVM22`: a prefix of checks for what one version of LLVM prints
 #
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
 # `REQUIRES: cc` where no C compiler is,
+# `REQUIRES: llvm22` where the compiler was built with another LLVM,
 # `REQUIRES: gpu` where no NVIDIA GPU is.
 # `UNSUPPORTED: instrumented` skips one that takes minutes under a sanitizer, and whose parts others run.
 
@@ -34,9 +36,11 @@ config.substitutions += [
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
     ("%readobj", os.path.join(config.llvm_bin, "llvm-readobj")),
+    ("%llvm", f"LLVM{config.llvm_major}"),
     ("%not", os.path.join(config.llvm_bin, "not")),
 ]
 
+config.available_features.add(f"llvm{config.llvm_major}")
 config.environment["INGOT_CUDA"] = config.cuda
 for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "INGOT_MUTANT", "INGOT_REACHED"):
     if name in os.environ:

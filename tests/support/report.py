@@ -140,6 +140,8 @@ def test_conflict(folder):
     assert [(t["us"], t["build"]) for t in data["tuning"]] == [(3.5, True), (2.5, False)]
     assert data["texts"][0]["text"] == CONFLICT
     assert "i0, j0, i1, j1 = tile(C.i, C.j, 32, 32)" in data["schedule"]
+    ncu = subprocess.run([INGOT, "run", file, "--size", "n=64", "--ncu"], capture_output=True, text=True).stdout
+    assert data["profile"] == ncu.strip() and "regex:^(turn)$" in ncu, (data["profile"], ncu)
     directives = {node["by"][1] for node in data["nest"] if node["kind"] == "for"}
     assert directives <= set(range(8, 19)), directives
 

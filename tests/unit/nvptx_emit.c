@@ -5,6 +5,8 @@
 #include "ir/build.h"
 #include "ir/marks.h"
 
+#include <llvm/Config/llvm-config.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,15 +173,18 @@ static void approximates_only_when_asked(void **state)
     emission_end(&t);
 }
 
+// LLVM 21 moves two f32 as one word.
 static void moves_vectors_whole(void **state)
 {
+    const bool pairs = LLVM_VERSION_MAJOR < 22;
     (void)state;
     struct emission t;
     emission_start(&t);
     becomes(&t,
             KERNEL("(n: int, A: f32[n] align 16) -> C: f32[n]",
                    "C[ramp(i * 4, 4)] = A[ramp(i * 4, 4)]"),
-            "ld.global.nc.v4.b32", "st.global.v4.b32");
+            pairs ? "ld.global.nc.v2.b64" : "ld.global.nc.v4.b32",
+            pairs ? "st.global.v2.b64" : "st.global.v4.b32");
     becomes(&t,
             KERNEL("(n: int, A: f16[n] align 4) -> C: f16[n]",
                    "C[ramp(i * 2, 2)] = A[ramp(i * 2, 2)] + "
@@ -404,11 +409,11 @@ static void survives_a_fault_inside_llvm(void **state)
     struct emission t;
     emission_start(&t);
     struct nvptx_target liar = *nvptx_target_find("sm_75", &t.base.diags);
-    liar.number = 89;
+    liar.number = 80;
     t.options.target = &liar;
     const struct ir_kernel *k =
-        fixture_kernel(&t.base, KERNEL("(n: int, A: f8e4m3[n]) -> C: f32[n]",
-                                       "C[i] = f32(A[i])"));
+        fixture_kernel(&t.base, KERNEL("(n: int, A: i32[n]) -> C: i32[n]",
+                                       "C[i] = warp_sum(A[i])"));
     struct diag_list diags = {.arena = &t.base.arena};
     struct buf out = {0};
     assert_false(

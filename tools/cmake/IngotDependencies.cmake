@@ -1,6 +1,7 @@
-# Finds LLVM 22, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
+# Finds LLVM 22 or 21, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
 #
 # Sets  ingot_dependencies  an interface target: include folders and libraries
+#       INGOT_LLVM_MAJOR    the version of LLVM: 22
 #       INGOT_LLVM_BIN      the folder of LLVM's tools (FileCheck, not, lit)
 #       INGOT_CUDA          the folder with bin/ptxas, or empty
 #       INGOT_CUDA_DEFAULT  what the command tries last when it looks for ptxas
@@ -13,7 +14,15 @@ set(INGOT_LLVM_COMPONENTS
   core analysis bitreader bitwriter irreader linker native nvptx orcjit passes
   CACHE STRING "LLVM components to link")
 
-find_program(LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
+# The versions of LLVM that Ingot is tested with, the preferred one first. With an older one
+# some instructions are inline assembly: nvptx/lacking.def.
+set(INGOT_LLVM_TESTED 22 21)
+list(TRANSFORM INGOT_LLVM_TESTED PREPEND llvm-config- OUTPUT_VARIABLE llvm_config_names)
+find_program(LLVM_CONFIG NAMES ${llvm_config_names} llvm-config)
+if(NOT LLVM_CONFIG)
+  message(FATAL_ERROR "Ingot needs LLVM 22 or 21, and there is no llvm-config: install "
+    "llvm-22-dev, or set LLVM_CONFIG to the llvm-config of one")
+endif()
 
 # Runs llvm-config with the arguments that follow and sets `result` to its output.
 function(ingot_llvm_config result)
@@ -25,9 +34,11 @@ endfunction()
 ingot_llvm_config(INGOT_LLVM_VERSION --version)
 ingot_llvm_config(INGOT_LLVM_INCLUDE --includedir)
 ingot_llvm_config(INGOT_LLVM_BIN --bindir)
-if(NOT INGOT_LLVM_VERSION MATCHES "^22\\.")
-  message(FATAL_ERROR "Ingot needs LLVM 22, ${LLVM_CONFIG} is of ${INGOT_LLVM_VERSION}")
+string(REGEX MATCH "^[0-9]+" INGOT_LLVM_MAJOR "${INGOT_LLVM_VERSION}")
+if(NOT INGOT_LLVM_MAJOR IN_LIST INGOT_LLVM_TESTED)
+  message(FATAL_ERROR "Ingot needs LLVM 22 or 21, and ${LLVM_CONFIG} is of LLVM ${INGOT_LLVM_VERSION}")
 endif()
+message(STATUS "Found LLVM ${INGOT_LLVM_VERSION}: ${LLVM_CONFIG}")
 
 if(INGOT_STATIC_LLVM)
   set(link_mode --link-static)

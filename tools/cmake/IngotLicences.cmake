@@ -3,7 +3,7 @@
 
 # Each row: name, licence, module of pkg-config, package of Debian, where it comes from.
 set(INGOT_LIBRARIES
-  "LLVM|Apache-2.0 WITH LLVM-exception||llvm-22-dev|https://github.com/llvm/llvm-project"
+  "LLVM|Apache-2.0 WITH LLVM-exception||llvm-${INGOT_LLVM_MAJOR}-dev|https://github.com/llvm/llvm-project"
   "isl|MIT|isl|libisl-dev|https://libisl.sourceforge.io"
   "GMP|LGPL-3.0-or-later OR GPL-2.0-or-later|gmp|libgmp-dev|https://gmplib.org"
   "Jansson|MIT|jansson|libjansson-dev|https://github.com/akheron/jansson"

@@ -16,6 +16,7 @@ struct command {
     struct predict predict;
     struct toolchain tools;
     const char *output; // NULL: NAME.report.html
+    struct VEC(const char *) words;
 };
 
 // Take one option.
@@ -91,7 +92,9 @@ static bool show(struct command *o, const struct problem *problem,
                        .taken = &taken,
                        .tools = &o->tools,
                        .options = &p->compile.options,
-                       .path = p->file};
+                       .path = p->file,
+                       .words = o->words.at,
+                       .n_words = o->words.n};
     json_t *data = report_json(&r);
     bool ok = data && write_page(o, data);
     json_decref(data);
@@ -138,6 +141,8 @@ int command_report(int argc, char **argv)
     struct compilation c;
     struct command o = {.predict.c = &c};
     compile_start(&c);
+    for (int i = 1; i < argc; i++)
+        vec_push(&c.arena, &o.words, argv[i]);
     cli_parse(&report_argp, argc, argv, &o);
     int code = predict_report(&o.predict, "report", make(&o));
     compile_end(&c);

@@ -54,13 +54,13 @@ static void add_cubin(struct cli_targets *t, const struct nvptx_target *added)
     vec_push(&t->arena, &t->cubins, added);
 }
 
-// Add every target that is neither of one GPU nor of one family.
+// Add every target that LLVM knows and is neither of one GPU nor of one family.
 static void add_all(struct cli_targets *t)
 {
     size_t n;
     const struct nvptx_target *all = nvptx_targets(&n);
     for (size_t i = 0; i < n; i++)
-        if (!all[i].kind)
+        if (!all[i].kind && nvptx_target_is_known(&all[i]))
             add_cubin(t, &all[i]);
 }
 

@@ -120,6 +120,7 @@ json_t *report_json(struct report *r)
     json_object_set_new(root, "accesses", costs_json(r));
     json_object_set_new(root, "pictures", report_pictures(r));
     json_object_set_new(root, "tuning", report_tuning(r));
+    json_object_set_new(root, "profile", report_profile(r));
     if (!report_machine(r, root)) {
         json_decref(root);
         return NULL;

@@ -24,6 +24,8 @@ struct report {
     const struct toolchain *tools;
     const struct compile_options *options; // of the machine code
     const char *path;                      // of the file
+    const char *const *words;              // of the command line
+    size_t n_words;
     struct VEC(struct report_text) texts;
 };
 
@@ -60,6 +62,8 @@ void report_layouts(struct report *r, json_t *list);
 bool report_machine(struct report *r, json_t *root);
 // Return what was measured at these sizes, in the order of the log.
 json_t *report_tuning(struct report *r);
+// Return the command line that profiles it; null if it launches no block.
+json_t *report_profile(struct report *r);
 
 // ---- Who writes what (holds.c) --------------------------------------------
 

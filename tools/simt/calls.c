@@ -384,6 +384,7 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         code_replace_intrinsic(w, call, name) ||
                         replace_matrix(w, call, name) ||
                         watch_memory(w, call, name) ||
+                        code_replace_extreme(w, call, name) ||
                         replace_short_fma(w, call, name) || is_kept(w, name) ||
                         replace_math(w, call, math_find(name));
     if (!ok)

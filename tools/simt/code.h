@@ -109,6 +109,13 @@ void code_need_order(struct rewriter *w, bool is_fence);
 // Note that what is rewritten may spin.
 void code_may_wait(struct rewriter *w);
 
+// ---- extreme.c
+
+// Replace a call of the intrinsic of the least or the greatest of two numbers, if
+// it is one that LLVM gets wrong here.
+bool code_replace_extreme(struct rewriter *w, LLVMValueRef call,
+                          const char *name);
+
 // ---- watch.c
 
 // Watch an instruction that is no call, if it is one to watch.

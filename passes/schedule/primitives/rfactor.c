@@ -82,16 +82,17 @@ static struct ir_stmt *copy_loops(const struct parts *f, bool all,
                                   struct ir_block **innermost, struct map *vars)
 {
     struct ir_block nest = {0};
-    *innermost = &nest;
+    struct ir_block *inner = NULL;
     for (uint32_t i = f->top; i + 1 < f->path.n; i++) {
         const struct ir_stmt *old = f->path.stmts[i];
         if (!all && old != f->loop && (parts_role(f, old) & STAGE_REDUCES))
             continue;
         struct ir_stmt *s = parts_copy_loop(f, old, old->u.loop.to);
         map_set(vars, old->u.loop.var, ir_read(f->pass->arena, s->u.loop.var));
-        ir_append(f->pass->arena, *innermost, s);
-        *innermost = &s->u.loop.body;
+        ir_append(f->pass->arena, inner ? inner : &nest, s);
+        inner = &s->u.loop.body;
     }
+    *innermost = inner;
     return nest.at[0];
 }
 
