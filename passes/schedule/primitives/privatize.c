@@ -22,7 +22,8 @@
 //  1. the stage is a stage that does nothing but one
 //     kind of atomic, of add, min, max, and, or, xor,
 //     on one array, and reads none of its values        E0872
-//  2. the loop is around the stage                      E0873
+//  2. the loop is around the stage, and threads run
+//     neither it nor a loop around it: they share memory   E0873 E0607
 //  3. nothing else in the loop uses the array           E0874
 //  4. the memory is shared                              E0644
 //  5. the loop of the copies is between the two, counts
@@ -132,6 +133,19 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
                             sched_name_of(inside));
 }
 
+// Check that the loop is one of a block: its threads would all start the array and
+// add it up.
+static bool check_block(const struct sched_call *c, const struct privacy *m)
+{
+    struct ir_path path = sched_path(c->pass, m->loop);
+    for (uint32_t i = 0; i < path.n; i++) {
+        struct ir_stmt *s = path.stmts[i];
+        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD)
+            return sched_check_serial(c, s);
+    }
+    return true;
+}
+
 // Check that nothing else in the loop uses the array.
 static bool check_alone(const struct sched_call *c, const struct privacy *m)
 {
@@ -174,7 +188,7 @@ static bool check(const struct sched_call *c, struct privacy *m)
     enum space space = c->args.at[2].space;
     m->copies = c->args.n > 3 ? sched_arg(c, 3) : NULL;
     if (!check_stage(c, m) || !check_around(c, m->loop, m->stage) ||
-        !check_alone(c, m))
+        !check_block(c, m) || !check_alone(c, m))
         return false;
     if (space != SPACE_shared)
         return sched_refuse_at(c, c->args.at[2].span, m->stage, "named here",
