@@ -117,18 +117,18 @@ static bool applies(struct compilation *c, const struct compile_options *o,
     struct arena_mark here = arena_mark(&c->scratch);
     struct sched_known known = {.kernel = kernel, .sizes.arena = &c->arena};
     for (size_t i = 0; i < cases->n; i++) {
-        struct refused_case not = {kernel, cases->at[i], i + 1, NULL};
+        struct refused_case tried = {kernel, cases->at[i], i + 1, NULL};
         struct planned *one;
-        if (!is_built(c, o, not .item))
+        if (!is_built(c, o, tried.item))
             continue;
-        one = plan_apply(c, o, kernel, not .item, &(struct sched_settings){0},
-                         &known, &not .why);
+        one = plan_apply(c, o, kernel, tried.item, &(struct sched_settings){0},
+                         &known, &tried.why);
         arena_release(&c->scratch, here);
         if (!one) {
-            vec_push(&c->arena, &c->refused, not );
+            vec_push(&c->arena, &c->refused, tried);
             return false;
         }
-        map_set(&c->planned, not .item, one);
+        map_set(&c->planned, tried.item, one);
     }
     return true;
 }
