@@ -2,7 +2,9 @@
 
 #include "passes/analysis/copies.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/foreach.h"
 #include "ir/marks.h"
 #include "ir/walk.h"
 
@@ -92,19 +94,37 @@ void copies_unmark(struct ir_stage *stage)
     ir_attrs_remove(&stage->attrs, MARK_via);
 }
 
-// Return whether a stage is a marked copy of 4 bytes or more.
-static bool is_copy(const struct ir_stage *stage)
+// Return whether a stage that a vector loop of so many lanes is around is a
+// marked copy of 4 bytes or more.
+static bool is_copy(const struct ir_stage *stage, size_t lanes)
 {
     const struct ir_block *body = &stage->body;
     return copies_marked(stage) && body->n == 1 &&
            body->at[0]->kind == STMT_store && copies_source(body->at[0]) &&
-           type_bytes(body->at[0]->u.store.value->type) >= 4;
+           type_bytes(body->at[0]->u.store.value->type) * lanes >= 4;
+}
+
+// Return whether a block does nothing with stages but such copies.
+static bool has_only_copies(const struct ir_block *block, size_t lanes)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        int64_t extent = 1;
+        if (s->kind == STMT_stage && !is_copy(&s->u.stage, lanes))
+            return false;
+        if (s->kind == STMT_stage)
+            continue;
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_vector &&
+            !ir_int_value(s->u.loop.to, &extent))
+            extent = 1;
+        ir_foreach_block(inner, s)
+            if (!has_only_copies(inner, lanes * (size_t)extent))
+                return false;
+    }
+    return true;
 }
 
 bool copies_only(struct ir_stmt *nest)
 {
-    ir_foreach_stmt_from(s, nest)
-        if (s->kind == STMT_stage && !is_copy(&s->u.stage))
-            return false;
-    return true;
+    return has_only_copies(ir_alone(nest), 1);
 }

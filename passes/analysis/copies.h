@@ -28,7 +28,8 @@ bool copies_marked(const struct ir_stage *stage);
 void copies_unmark(struct ir_stage *stage);
 
 // Return whether a statement does nothing with stages but such copies, each of
-// which can be made by itself: of 4 bytes or more.
+// which can be made by itself: of 4 bytes or more, by its element or the lanes of
+// a vector loop.
 bool copies_only(struct ir_stmt *nest);
 
 #endif

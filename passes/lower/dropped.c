@@ -117,13 +117,25 @@ static const char *why_now(struct pass *p, const struct ir_stmt *s)
     return "several threads make the same copy";
 }
 
-void dropped_copies(struct pass *p)
+// Report a copy to an array whose mbarriers count copies by cp.async alone.
+static void refuse_ordered(struct pass *p, const struct ir_stmt *s)
+{
+    diag_error(p->diags, s->u.store.copied, D_role_copy,
+               s->u.store.buffer->name, why_now(p, s));
+}
+
+bool dropped_copies(struct pass *p)
 {
     struct wishes w = {.p = p};
     ir_foreach_stmt(s, &p->kernel->body) {
         const struct ir_stmt *once = ir_at_once(p->scratch, s);
         if (once->kind != STMT_store)
             continue;
+        if (once == s && s->u.store.copied.source &&
+            s->u.store.buffer->is_ordered) {
+            refuse_ordered(p, s);
+            return false;
+        }
         note(&w, once, once->u.store.copied, false, once != s);
         note(&w, once, once->u.store.hinted, true, is_width(bytes_of(once)));
     }
@@ -138,4 +150,5 @@ void dropped_copies(struct pass *p)
         else
             warn(p, wish->by, D_async_dropped, name, why_now(p, wish->store));
     }
+    return true;
 }

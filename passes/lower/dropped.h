@@ -13,7 +13,8 @@ void dropped_double(struct pass *p, const struct ir_buffer *b, const char *why);
 void dropped_swizzle(struct pass *p, const struct ir_buffer *b);
 
 // Warn of directives none of whose copies is asynchronous, or has its hint, of
-// a kernel at level flat.
-void dropped_copies(struct pass *p);
+// a kernel at level flat. A copy to a ring with roles has to be asynchronous:
+// false after an error.
+bool dropped_copies(struct pass *p);
 
 #endif

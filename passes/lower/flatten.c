@@ -424,6 +424,5 @@ enum pass_result pass_flatten(struct pass *p)
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
     flatten_end_arrays(p);
-    dropped_copies(p);
-    return PASS_CHANGED;
+    return dropped_copies(p) ? PASS_CHANGED : PASS_FAILED;
 }

@@ -189,14 +189,19 @@ static bool waits_at(const struct specialized *r, const struct ring *ring,
             ring_is_read(ring, uses->at[i]));
 }
 
-// Append the wait for an iteration's slot.
+// Append the wait for an iteration's slot. WGMMA reads shared memory through the
+// async proxy: it sees what threads have copied behind a fence alone.
 static void append_wait(struct specialized *r, const struct specialized_ring *x,
                         struct ir_expr *iteration, struct ir_block *out)
 {
+    struct arena *a = r->p->arena;
     struct ir_expr *n = ring_state_count(&x->state, iteration);
-    mbarriers_append(r->p->arena, out, OP_mbarrier_wait, x->full,
+    mbarriers_append(a, out, OP_mbarrier_wait, x->full,
                      ring_state_slot(&x->state, n),
                      ring_state_parity(&x->state, n, 0), r->loop);
+    if (specialize_has_copies(x) && tensor_has_wgmma(&r->loop->u.loop.body))
+        ir_append(a, out,
+                  ir_stmt_from(ir_stmt_sync(a, SYNC_fence_async), r->loop));
 }
 
 // Append statement `i` of the uses of an iteration, with the waits in front of

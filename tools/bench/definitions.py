@@ -152,11 +152,21 @@ def conv_same(x, w):
     return conv_nhwc(x, w, 1)
 
 
+def attention(q, k, v, is_causal=False):
+    """Attention of the first dimension's heads."""
+    return functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=is_causal)[0]
+
+
+def causal(q, k, v):
+    return attention(q, k, v, True)
+
+
 DEFINITIONS = {f.__name__: f for f in (
     add, softmax, log_softmax, rms_norm, rms_norm_added, layer_norm, cross_entropy, softmax_grad, log_softmax_grad,
     layer_norm_grad, rms_norm_grad, cross_entropy_grad, row_sum, col_sum, total, prefix_sum, segment_prefix_sum,
     kept, row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
-    product_tn, depthwise, linear, conv_nhwc, conv_nchw, conv_same)}
+    product_tn, depthwise, linear, conv_nhwc, conv_nchw, conv_same, attention,
+    causal)}
 
 ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
 DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.permute(order).contiguous()

@@ -110,6 +110,12 @@ def filtered(source):
     return {"N": max(1, log_uniform(source, 1 << 12, 1 << 18) // (high * wide)), "H": high, "W": wide, **channels}
 
 
+def attentions(source):
+    """Of 4 to 256 heads, 64 to 16,384 queries and as many keys, at most 2^29 scores together."""
+    length = log_uniform(source, 64, 16384)
+    return {"S": max(1, min(log_uniform(source, 4, 256), (1 << 29) // length ** 2)), "M": length, "N": length}
+
+
 def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
 
@@ -157,6 +163,8 @@ MATRIX_SCANS = [mover("scan_rows", name, name, limit)
                 for name, limit in (("row_prefix_sum", 1e-4), ("row_greatest", 0), ("column_prefix_sum", 1e-4))]
 HISTOGRAMS = [mover("histogram", f"histogram_{kind}", "histogram", 0) for kind in ("u8", "i32")]
 TOPS = [mover("top_k", f"top_{k}_{kind}", f"top_{k}", 0) for k in (8, 32) for kind in LIMITS]
+ATTENTIONS = [mover("attention", f"{name}_{kind}_{columns}", name, 4 * limit, "sm_90a")
+              for kind, limit in HALF_LIMITS.items() for columns in (64, 128) for name in ("attention", "causal")]
 GATHERS = [mover("embedding", "embedding", "embedding", 0)]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
@@ -175,6 +183,7 @@ FAMILIES = (
     Family("batched products", BATCHES, batch, {"best": SMALL}),
     Family("linear layers", LAYERS, layers, {"best": SMALL}),
     Family("convolutions", CONVOLUTIONS, filtered, {"best": SMALL}),
+    Family("attentions", ATTENTIONS, attentions, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
     Family("f32 products by Tensor Cores", SPLITS, large, {"best": LARGE}),
     Family("batched f32 products by Tensor Cores", SPLIT_BATCHES, batch, {"best": SMALL}),

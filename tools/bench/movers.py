@@ -66,6 +66,7 @@ PEERS = {
     "histogram": {"eager": eager, "histc": histc, "cub": cub(lambda cupy, x: cupy.histogram(x, 256, (0, 256))[0])},
     "depthwise": {**USUAL, "cudnn": cudnn},
     "linear": {"cublas": eager},
+    **{name: {"sdpa": eager} for name in ("attention", "causal")},
     **{name: {"cudnn": eager} for name in ("conv_nhwc", "conv_nchw", "conv_same")},
     **{name: {"cublas": eager} for name in DEFINITIONS if name.startswith("batched_")},
 }

@@ -130,61 +130,89 @@ static bool take_distance(struct look *l, struct ir_expr *x, struct ir_expr *m)
            fail(l, "what it subtracts from is not what is the greatest");
 }
 
-// Return whether an expression is a positive number, and which.
-static bool is_positive(const struct ir_expr *x, double *number)
+// Return whether an expression depends on parameters alone.
+static bool is_uniform(const struct ir_expr *root)
 {
-    if (x->op != OP_const || !type_is_float(x->type) || !(x->u.f > 0))
+    ir_foreach_expr(x, root)
+        if (x->op == OP_load ||
+            (x->op == OP_var && x->u.var->kind != VAR_param))
+            return false;
+    return ir_is_pure(root, false);
+}
+
+// Take a factor into a scale; false if it is neither a positive number nor the
+// first one that depends on parameters.
+static bool take_factor(struct look *l, struct ir_expr *x, bool divides,
+                        struct weight_scale *scale)
+{
+    struct arena *a = l->w->pass->arena;
+    bool is_number = x->op == OP_const;
+    if (!type_is_float(x->type) || !is_uniform(x) ||
+        (is_number ? !(x->u.f > 0) : scale->of != NULL))
         return false;
-    *number = x->u.f;
+    if (is_number)
+        scale->number *= divides ? 1 / x->u.f : x->u.f;
+    else if (divides)
+        scale->of = ir_binary(a, OP_div, ir_const_float(a, x->type, 1), x);
+    else
+        scale->of = x;
     return true;
 }
 
-// Take off what a value is multiplied by, or divided; 1 if nothing is.
-static struct ir_expr *take_number(struct ir_expr *x, double *times)
+// Take off what a value is multiplied by, or divided.
+static struct ir_expr *take_scale(struct look *l, struct ir_expr *x,
+                                  struct weight_scale *scale)
 {
-    double number;
-    *times = 1;
-    if (x->op == OP_mul && is_positive(x->args[1], times))
-        return x->args[0];
-    if (x->op == OP_mul && is_positive(x->args[0], times))
-        return x->args[1];
-    if (x->op != OP_div || !is_positive(x->args[1], &number))
-        return x;
-    *times = 1 / number;
-    return x->args[0];
+    *scale = (struct weight_scale){.number = 1};
+    for (;;) {
+        if ((x->op == OP_mul || x->op == OP_div) &&
+            take_factor(l, x->args[1], x->op == OP_div, scale))
+            x = x->args[0];
+        else if (x->op == OP_mul && take_factor(l, x->args[0], false, scale))
+            x = x->args[1];
+        else
+            return x;
+    }
 }
 
-// Take (x - M) * n, or x * n - M * n.
-static bool take_exponent(struct look *l, struct ir_expr *x, double *times)
+// Return whether two scales are the same.
+static bool is_same(const struct weight_scale *x, const struct weight_scale *y)
 {
-    double own, left, right;
-    struct ir_expr *m;
-    x = take_number(x, times);
+    return x->number == y->number && !x->of == !y->of &&
+           (!x->of || ir_expr_equal(x->of, y->of));
+}
+
+// Take (x - M) * n, or x * n - M * n, where n is a number.
+static bool take_exponent(struct look *l, struct ir_expr *x,
+                          struct weight_scale *scale)
+{
+    static const char why[] = "its exponent is no distance from the greatest";
+    struct weight_scale left, right;
+    x = take_scale(l, x, scale);
     if (x->op != OP_sub || mentions(l->w, x->args[0]))
-        return fail(l, "its exponent is no distance from the greatest");
-    m = take_number(x->args[1], &right);
-    if (right == 1)
-        return take_distance(l, x->args[0], x->args[1]);
-    x = take_number(x->args[0], &left);
-    own = *times * right;
-    *times = own;
-    return (left == right ||
-            fail(l, "its exponent is no distance from the greatest")) &&
+        return fail(l, why);
+    struct ir_expr *m = take_scale(l, x->args[1], &right);
+    if (right.number == 1 && !right.of)
+        return take_distance(l, x->args[0], m);
+    x = take_scale(l, x->args[0], &left);
+    scale->number *= right.number;
+    return ((!right.of && is_same(&left, &right)) || fail(l, why)) &&
            take_distance(l, x, m);
 }
 
 // Take an exponential of a distance.
 static bool take_exponential(struct look *l, struct ir_expr *x)
 {
-    double times;
+    struct weight_scale scale;
     struct ir_expr *exponent =
         fold_expr(l->w->pass->arena, &l->facts, x->args[0]);
-    if (!take_exponent(l, exponent, &times))
+    if (!take_exponent(l, exponent, &scale))
         return false;
-    if (l->w->op != OP_COUNT && (l->w->op != x->op || l->w->times != times))
+    if (l->w->op != OP_COUNT &&
+        (l->w->op != x->op || !is_same(&l->w->scale, &scale)))
         return fail(l, "its exponent grows otherwise than that of another one");
     l->w->op = x->op;
-    l->w->times = times;
+    l->w->scale = scale;
     l->use.is_at_most_one = true;
     return true;
 }
@@ -314,8 +342,11 @@ struct ir_expr *weights_factor(const struct weights *w, struct ir_expr *from,
 {
     struct arena *a = w->pass->arena;
     struct ir_expr *x = ir_binary(a, OP_sub, from, to);
-    if (w->times != 1)
-        x = ir_binary(a, OP_mul, x, ir_const_float(a, x->type, w->times));
+    if (w->scale.number != 1)
+        x = ir_binary(a, OP_mul, x,
+                      ir_const_float(a, x->type, w->scale.number));
+    if (w->scale.of)
+        x = ir_binary(a, OP_mul, x, w->scale.of);
     return ir_call(a, w->op, 1, &x);
 }
 
@@ -324,5 +355,5 @@ struct ir_expr *weights_lowest(const struct weights *w)
     struct type type = w->element->type;
     double most = type.kind == TYPE_f32 ? FLT_MAX : DBL_MAX;
     return ir_const_float(w->pass->arena, type,
-                          -most / (w->times > 1 ? w->times : 1));
+                          -most / (w->scale.number > 1 ? w->scale.number : 1));
 }

@@ -7,14 +7,22 @@
 //
 // A weight is an exponential of how far an element is below the greatest one, or
 // such a number times what does not depend on it; so are elements of stages that
-// compute weights, and what converts them.  No exponential is greater than 1, with
-// any M that is at least X.
+// compute weights, and what converts them.  No exponential is greater than with the
+// greatest element of the row: not greater than 1, unless a parameter makes distances
+// grow the other way.
 
 #ifndef PASSES_SCHEDULE_COMMON_WEIGHTS_H
 #define PASSES_SCHEDULE_COMMON_WEIGHTS_H
 
 #include "passes/analysis/reducer.h"
 #include "passes/schedule/prim.h"
+
+// What distances are multiplied by: a number above 0, and what depends on parameters
+// alone, or NULL.
+struct weight_scale {
+    double number;
+    struct ir_expr *of;
+};
 
 // An array whose elements are weights.
 struct weight {
@@ -35,7 +43,7 @@ struct weights {
     const struct ir_iter *column;     // ... and reduces over this
     struct ir_expr *element;          // X[i, j]
     enum ir_op op; // exp or exp2; OP_COUNT: none was found yet
-    double times;  // what the distance is multiplied by, above 0
+    struct weight_scale scale;
     struct VEC(struct weight) arrays;
 };
 

@@ -33,7 +33,8 @@
 //     among the further sums, or behind the nest              E0656
 //  5. there they are used in weights: exp(x - m), where x is
 //     what m is the greatest of, both times a positive number
-//     or none, or exp2; times what does not depend on m, and
+//     or none, or their distance times what depends on
+//     parameters alone, or exp2; times what does not depend on m, and
 //     as elements of stages that compute that; and in sums
 //     of weights                                              E0878
 //  6. a sum's init is in its stage                            E0878

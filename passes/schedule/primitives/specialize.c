@@ -20,8 +20,7 @@
 // Requires:
 //  1. the loop has rings, and stands in one that is bound to
 //     warpgroups of a known number; its copies are by TMA,
-//     or by cp_async where no instruction of a warpgroup uses them;
-//     there are no more producers than rings that they fill          E0787
+//     or by cp_async; there are no more producers than rings that they fill          E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
 //  3. fewer WGMMAs in flight than there are slots                    E0773
@@ -33,7 +32,6 @@
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
 #include "passes/analysis/role_registers.h"
-#include "passes/analysis/tensor.h"
 #include "passes/analysis/tma_copy.h"
 
 // The rings of a loop.
@@ -50,22 +48,14 @@ static bool is_copied(const struct ring *ring)
 }
 
 // Check the copies to ring number `i`: consumers fill those behind the first
-// themselves, if they are no copies; stores by threads WGMMA cannot see. Returns
-// what is wrong, or NULL.
-static const char *check_fills(const struct ring *ring, size_t i,
-                               const struct ir_stmt *loop)
+// themselves, if they are no copies. Returns what is wrong, or NULL.
+static const char *check_fills(const struct ring *ring, size_t i)
 {
-    bool by_threads = false;
-    if (!is_copied(ring))
-        return i ? NULL
-                 : "its copies are not all `copy_via(stage, tma)`, "
-                   "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
-                   "elements of 4 bytes";
-    vec_foreach_value(fill, &ring->fills)
-        by_threads |= !tma_copy_only(fill);
-    return by_threads && tensor_has_wgmma(&loop->u.loop.body)
-               ? "instructions of warpgroups use what threads copy"
-               : NULL;
+    return i || is_copied(ring)
+               ? NULL
+               : "its copies are not all `copy_via(stage, tma)`, "
+                 "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
+                 "elements of 4 bytes";
 }
 
 // Return the loop over warpgroups around a loop, or NULL, and their number.
@@ -103,8 +93,7 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
     for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
         struct ring ring = (c->has_checked_rings ? ring_checked : ring_find)(
             p->scratch, p->kernel, loop, i);
-        const char *fault =
-            ring.fault ? ring.fault : check_fills(&ring, i, loop);
+        const char *fault = ring.fault ? ring.fault : check_fills(&ring, i);
         if (fault)
             return fault;
         copied += is_copied(&ring);
