@@ -3,7 +3,10 @@
 //
 //   sum[i, j] = sum[i, j] + part[0, i, j]       part: of an instruction
 //
-// so that each thread has the elements of both that belong together.
+// so that each thread has the elements of both that belong together. One that is used
+// at the same row, and has no columns, has an element for each row:
+//
+//   most[i] = max(most[i], part[0, i, j])
 
 #include "passes/lower/fragments.h"
 
@@ -56,6 +59,28 @@ static bool find_dimension(const struct access *x, const struct ir_expr *index,
     return false;
 }
 
+// Return whether all indices of an access are indices of another one.
+static bool is_at_part(const struct access *x, const struct access *known)
+{
+    uint32_t dim;
+    bool found = true;
+    for (uint32_t d = 0; d < x->of->array->rank; d++)
+        found &= find_dimension(known, x->index[d], &dim);
+    return found;
+}
+
+// Find the dimension of an access that is a side of a known one, or that there is
+// none, of the columns; false if there has to be.
+static bool find_side(const struct access *x, const struct access *known,
+                      int side, uint32_t *dim)
+{
+    uint32_t of = known->of->dim[side];
+    if (of != FRAGMENT_NONE && find_dimension(x, known->index[of], dim))
+        return true;
+    *dim = FRAGMENT_NONE;
+    return side == 1 && is_at_part(x, known);
+}
+
 // Let a fragment follow another one, if they are used at the same place.
 static void follow(struct look *l, const struct access *x,
                    const struct access *known)
@@ -64,9 +89,10 @@ static void follow(struct look *l, const struct access *x,
     like.alloc = x->of->alloc;
     like.array = x->of->array;
     for (int side = 0; side < 2; side++)
-        if (!find_dimension(x, known->index[known->of->dim[side]],
-                            &like.dim[side]))
+        if (!find_side(x, known, side, &like.dim[side]))
             return;
+    if (like.dim[1] == FRAGMENT_NONE)
+        like.layout = fragments_rows(&known->of->layout);
     if (!fragments_declare(l->f, &like))
         return;
     *x->of = like;

@@ -29,19 +29,35 @@ struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e)
     return ir_stage_over_loops(x->f->p->arena, &x->stage->u.stage, e);
 }
 
-// Find the fragment that the layout follows: the first one that the stage stores
-// to, or else loads.  Returns the index of that access, or NULL.
+// Return how many elements a tile of a fragment has.
+static uint32_t tile_size(const struct fragment *f)
+{
+    return f->tile[0] * (f->dim[1] == FRAGMENT_NONE ? 1 : f->tile[1]);
+}
+
+// Let the layout follow a fragment if its tiles are larger than those of another.
+static void take_like(struct spread *x, const struct ir_buffer *b,
+                      struct ir_expr *const *at, struct ir_expr *const **index)
+{
+    const struct fragment *f = fragment_of(x->f, b);
+    if (!f || (x->like && tile_size(f) <= tile_size(x->like)))
+        return;
+    x->like = f;
+    *index = at;
+}
+
+// Find the fragment that the layout follows: that with the largest tiles, the first
+// one that the stage stores to, or else loads.  Returns the index of that access.
 static struct ir_expr *const *find_like(struct spread *x)
 {
+    struct ir_expr *const *index = NULL;
     ir_foreach_stmt_from(s, x->stage)
-        if (s->kind == STMT_store &&
-            (x->like = fragment_of(x->f, s->u.store.buffer)) != NULL)
-            return s->u.store.index;
+        if (s->kind == STMT_store)
+            take_like(x, s->u.store.buffer, s->u.store.index, &index);
     ir_foreach_expr_from(e, x->stage)
-        if (e->op == OP_load &&
-            (x->like = fragment_of(x->f, e->u.buffer)) != NULL)
-            return e->args;
-    return NULL;
+        if (e->op == OP_load)
+            take_like(x, e->u.buffer, e->args, &index);
+    return index;
 }
 
 // Return whether an index of the stage counts threads, in a loop that is bound
@@ -143,7 +159,8 @@ static bool counts_tiles(struct spread *x, int side, struct ir_expr *index)
 // Understand the index that the layout follows.
 static const char *understand(struct spread *x, struct ir_expr *const *index)
 {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && x->like->dim[side] != FRAGMENT_NONE;
+         side++) {
         struct ir_expr *at = spread_over_loops(x, index[x->like->dim[side]]);
         for (uint32_t i = 0; i < x->n; i++)
             if (!weigh(x, &x->loops[i], side, at))
@@ -201,7 +218,8 @@ static const char *check_nest(struct spread *x)
             return "another statement stands in the loops around it";
     }
     for (uint32_t i = 0; i < x->n; i++) {
-        bool goes = x->loops[i].inside && !x->loops[i].element;
+        bool goes = x->loops[i].inside && !x->loops[i].element &&
+                    !(x->reduces && x->loops[i].side == 1);
         for (size_t k = 0; goes && k < stage->iters.n; k++)
             if (stage->iters.at[k].is_reduce &&
                 ir_mentions(stage->iters.at[k].binding,
@@ -211,8 +229,7 @@ static const char *check_nest(struct spread *x)
     return reads_back(x) ? "it reads what other iterations of it write" : NULL;
 }
 
-// Return what a digit of the layout is in this thread.
-static struct ir_expr *digit_value(struct spread *x, int side, uint32_t i)
+struct ir_expr *spread_digit(struct spread *x, int side, uint32_t i)
 {
     struct arena *a = x->f->p->arena;
     const struct matrix_digit *d = &x->layout.digit[side][i];
@@ -234,7 +251,7 @@ static struct ir_expr *position(struct spread *x, int side)
     struct ir_expr *sum = ir_int(a, 0);
     for (uint32_t i = 0; i < x->layout.n[side]; i++)
         sum = ir_add(a, sum,
-                     ir_mul(a, digit_value(x, side, i),
+                     ir_mul(a, spread_digit(x, side, i),
                             ir_int(a, x->layout.digit[side][i].weight)));
     return sum;
 }
@@ -249,16 +266,24 @@ struct ir_expr *spread_element(struct spread *x)
             if (d->by == MATRIX_BY_ELEMENT)
                 sum = ir_add(
                     a, sum,
-                    ir_mul(a, digit_value(x, side, i), ir_int(a, d->step)));
+                    ir_mul(a, spread_digit(x, side, i), ir_int(a, d->step)));
         }
     }
     return sum;
 }
 
-// Return the element of a tile that this thread is at.
-static struct ir_expr *element(struct spread *x)
+// Return whether a fragment is laid out as the one that the stage follows.
+static bool is_alike(const struct spread *x, const struct fragment *f)
+{
+    return memcmp(&f->layout, &x->like->layout, sizeof f->layout) == 0;
+}
+
+// Return the element of a tile of a fragment that this thread is at.
+static struct ir_expr *element(struct spread *x, const struct fragment *f)
 {
     struct arena *a = x->f->p->arena;
+    if (!is_alike(x, f))
+        return spread_element_within(x, f);
     struct ir_expr *sum = spread_element(x);
     for (uint32_t i = 0; i < x->n; i++) {
         const struct spread_loop *l = &x->loops[i];
@@ -291,11 +316,17 @@ struct ir_expr **spread_index(struct spread *x, const struct fragment *f,
             if (!l->out)
                 continue;
             struct affine tiles = affine_atom(a, ir_read(a, l->out));
-            all = affine_add(a, &all, f->tile[side] * l->tiles, &tiles);
+            all = affine_add(a, &all, x->like->tile[side] * l->tiles, &tiles);
         }
-        by = affine_number(f->tile[side]);
+        by = affine_number(x->like->tile[side]);
         affine_divide(a, &all, &by, &quotient, &rest);
         out[d] = affine_expr(a, &quotient, type_scalar(TYPE_int));
+        if (f->tile[side] != x->like->tile[side])
+            out[d] = ir_add(
+                a,
+                ir_mul(a, out[d],
+                       ir_int(a, x->like->tile[side] / f->tile[side])),
+                spread_tile_within(x, f, side));
     }
     out[rank] = element;
     return out;
@@ -305,9 +336,10 @@ struct ir_expr **spread_index(struct spread *x, const struct fragment *f,
 static bool agrees(struct spread *x, const struct fragment *f,
                    struct ir_expr *const *index)
 {
-    bool same =
-        f->local && memcmp(&f->layout, &x->like->layout, sizeof f->layout) == 0;
+    bool same = f->local && (is_alike(x, f) || spread_is_within(x, f));
     for (int side = 0; same && side < 2; side++) {
+        if (f->dim[side] == FRAGMENT_NONE)
+            continue;
         struct affine all = affine_of(
             x->f->p->scratch, spread_over_loops(x, index[f->dim[side]]));
         for (uint32_t i = 0; i < x->n; i++) {
@@ -350,7 +382,7 @@ static struct ir_expr *redirect_load(struct arena *a, struct ir_expr *e,
     }
     return ir_at(a,
                  ir_load(a, f->local, f->local->rank,
-                         spread_index(r->x, f, e->args, element(r->x))),
+                         spread_index(r->x, f, e->args, element(r->x, f))),
                  e->span);
 }
 
@@ -366,7 +398,7 @@ static void redirect_store(struct redirect *r, struct ir_stmt *s)
         r->wrong = other_place;
         return;
     }
-    s->u.store.index = spread_index(r->x, f, s->u.store.index, element(r->x));
+    s->u.store.index = spread_index(r->x, f, s->u.store.index, element(r->x, f));
     s->u.store.buffer = f->local;
     s->u.store.n = f->local->rank;
 }
@@ -454,7 +486,8 @@ static void wrap_elements(struct spread *x, struct ir_block *block)
                 const struct matrix_digit *d = &layout->digit[side][i];
                 if (d->by != MATRIX_BY_ELEMENT || d->step != step)
                     continue;
-                bool is_pair = step == 1 && side == 1 && d->weight == 1;
+                bool is_pair = step == 1 && side == 1 && d->weight == 1 &&
+                               !x->reduces;
                 wrap(x, block, x->digit[side * MATRIX_DIGITS_MOST + i],
                      d->extent, is_pair ? AXIS_vector : AXIS_unroll, x->stage);
                 next = step * d->extent;
@@ -464,10 +497,11 @@ static void wrap_elements(struct spread *x, struct ir_block *block)
     }
 }
 
-// Put the loops that count tiles back around a block, from `first` on.
-static void wrap_tiles(struct spread *x, struct ir_block *block, uint32_t first)
+// Put the loops that count tiles back around a block, those from `first` to `last`.
+static void wrap_tiles(struct spread *x, struct ir_block *block, uint32_t first,
+                       uint32_t last)
 {
-    for (uint32_t i = x->n; i-- > first;) {
+    for (uint32_t i = last; i-- > first;) {
         struct spread_loop *l = &x->loops[i];
         if (l->out) {
             wrap(x, block, l->out, l->extent / (l->inside * l->tiles),
@@ -476,6 +510,48 @@ static void wrap_tiles(struct spread *x, struct ir_block *block, uint32_t first)
             ir_enclose(x->f->p->arena, block, l->loop, &l->loop->u.loop.body);
         }
     }
+}
+
+// Return the first of the loops from `first` on that, as those below it, count
+// columns; false if one that counts rows is below one.
+static bool find_columns(const struct spread *x, uint32_t first, uint32_t *out)
+{
+    const struct ir_stage *s = &x->stage->u.stage;
+    uint32_t at = first;
+    for (uint32_t i = first; i < x->n; i++)
+        if (!(ir_stage_role(s, x->loops[i].loop->u.loop.var) & STAGE_REDUCES))
+            at = i + 1;
+    for (uint32_t i = first; i < at; i++)
+        if (ir_stage_role(s, x->loops[i].loop->u.loop.var) & STAGE_REDUCES)
+            return false;
+    *out = at;
+    return true;
+}
+
+// Append the stage, spread over elements and over those tiles that are in a row.
+static const char *append_stage(struct spread *x, struct ir_block *block,
+                                struct ir_block *stores, uint32_t columns)
+{
+    struct arena *a = x->f->p->arena;
+    struct ir_block front = {0}, behind = {0};
+    const char *wrong = redirect(x);
+    if (wrong)
+        return wrong;
+    if (x->reduces && !spread_reduce(x, &front, &behind))
+        return "it is no reduction without an init, whose parts can be combined";
+    if (!x->reduces)
+        fragments_store(x, stores);
+    x->at[0] = position(x, 0);
+    x->at[1] = position(x, 1);
+    struct map values = spread_values(x);
+    ir_append(a, block, x->stage);
+    ir_substitute_in(a, block, &values, NULL);
+    wrap_elements(x, block);
+    wrap_tiles(x, block, columns, x->n);
+    ir_append_all(a, &front, block);
+    ir_append_all(a, &front, &behind);
+    *block = front;
+    return NULL;
 }
 
 bool fragments_spread(struct fragments *f, struct ir_stmt *group,
@@ -489,24 +565,21 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
     wrong = wrong ? wrong : understand(&x, index);
     if (!wrong)
         spread_keep(&x);
+    x.reduces = spread_reduces(&x);
     wrong = wrong ? wrong : check_nest(&x);
     if (wrong)
         return refuse(&x, wrong);
-    uint32_t first = first_inside(&x);
+    uint32_t first = first_inside(&x), columns = x.n;
+    if (x.reduces && !find_columns(&x, first, &columns))
+        return refuse(&x, "a loop over rows stands in one over columns");
     declare(&x);
     bool rounds = fragments_part_rounding(&x);
-    if (!fragments_load(&x, &block)) {
-        wrong = redirect(&x);
-        if (wrong)
-            return refuse(&x, wrong);
-        fragments_store(&x, &stores);
-        x.at[0] = position(&x, 0);
-        x.at[1] = position(&x, 1);
-        struct map values = spread_values(&x);
-        ir_append(f->p->arena, &block, stage);
-        ir_substitute_in(f->p->arena, &block, &values, NULL);
-        wrap_elements(&x, &block);
-    }
+    if (!fragments_load(&x, &block))
+        wrong = append_stage(&x, &block, &stores, columns);
+    else
+        columns = x.n;
+    if (wrong)
+        return refuse(&x, wrong);
     if (stores.n) {
         ir_insert(f->p->arena, &stores, 1, block.at[0]);
         block = stores;
@@ -515,7 +588,7 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
     while (x.path.stmts[at] != x.loops[first].loop)
         at++;
     struct ir_block *parent = x.path.blocks[at];
-    wrap_tiles(&x, &block, first);
+    wrap_tiles(&x, &block, first, columns);
     if (rounds)
         fragments_append_rounding(f, &block);
     ir_splice(f->p->arena, parent, x.path.index[at], &block);

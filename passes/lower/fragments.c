@@ -47,6 +47,8 @@ bool fragments_declare(struct fragments *f, struct fragment *x)
         shape[d] = x->array->shape[d];
     for (int side = 0; side < 2; side++) {
         int64_t extent;
+        if (x->dim[side] == FRAGMENT_NONE)
+            continue;
         if (!ir_int_value(shape[x->dim[side]], &extent) ||
             extent % x->tile[side])
             return false;

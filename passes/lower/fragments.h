@@ -10,13 +10,16 @@
 
 // An array in a fragment, and the local array that each thread has of it:
 // dimensions `dim` count tiles of an instruction there, and the last one the
-// elements that the thread has of a tile.
+// elements that the thread has of a tile. One that has an element for each row
+// alone has no columns: each thread has the elements of the rows of which it has
+// others.
+enum { FRAGMENT_NONE = UINT32_MAX }; // no such dimension
 struct fragment {
     struct ir_stmt *alloc;
     struct ir_buffer *array, *local;
     const struct ir_stmt *user; // the nest that decides the layout
     struct matrix_layout layout;
-    uint32_t dim[2];  // of the rows, of the columns
+    uint32_t dim[2];  // of the rows, of the columns; or FRAGMENT_NONE
     uint32_t tile[2]; // rows and columns of a tile
 };
 
@@ -93,6 +96,7 @@ struct spread {
     struct ir_var
         *digit[2 * MATRIX_DIGITS_MOST]; // of the elements, by layout digit
     struct ir_expr *at[2]; // row and column of a tile that this thread is at
+    bool reduces;          // it makes an element of the columns of each row
 };
 
 // Let those loops stay that count elements of the same thread around others and
@@ -107,6 +111,33 @@ struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e);
 struct ir_expr **spread_index(struct spread *x, const struct fragment *f,
                               struct ir_expr *const *index,
                               struct ir_expr *element);
+
+// How the elements that a thread has of one fragment lie in another one, whose
+// tiles are parts of those of the first (fragment_within.c).
+
+// Return whether the threads that have elements of a stage's fragment have those
+// of another one at the same rows and columns.
+bool spread_is_within(const struct spread *x, const struct fragment *f);
+// Return which tile of the fragment, of those in a tile of the stage's, and which
+// element of it, this thread is at.
+struct ir_expr *spread_tile_within(struct spread *x, const struct fragment *f,
+                                   int side);
+struct ir_expr *spread_element_within(struct spread *x,
+                                      const struct fragment *f);
+// Return what a digit of the stage's layout is in this thread.
+struct ir_expr *spread_digit(struct spread *x, int side, uint32_t i);
+
+// Return the layout of an array that has an element for each row: each thread has
+// those of its rows (fragment_rows.c).
+struct matrix_layout fragments_rows(const struct matrix_layout *of);
+// Return whether a stage reduces the columns of its fragment to an element for each
+// row, of which each thread combines its share.
+bool spread_reduces(const struct spread *x);
+// Let the stage accumulate in arrays of the thread. Append what stands in front of
+// all columns of a row tile, and what combines the parts of the threads behind them;
+// false if the stage cannot be divided so.
+bool spread_reduce(struct spread *x, struct ir_block *front,
+                   struct ir_block *behind);
 
 // Return what the loops that count inside of tiles are at the thread's place.
 struct map spread_values(struct spread *x);

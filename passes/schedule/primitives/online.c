@@ -42,6 +42,7 @@
 //     between its old place and the new one                   E0657
 //  8. nothing has been said of the loops that stages leave    E0670
 
+#include "passes/schedule/common/masked.h"
 #include "passes/schedule/common/move.h"
 
 #include "ir/build.h"
@@ -624,6 +625,16 @@ static void rewrite(struct sched_call *c, struct online *o)
     }
 }
 
+// Leave out the last iterations of the loop if a mask leaves them no elements.
+static void shorten(const struct online *o)
+{
+    struct ir_for *loop = &o->loop->u.loop;
+    struct ir_expr *end = sched_masked_end(o->pass, o->loop, o->stage,
+                                           o->weights.element);
+    if (end)
+        loop->to = ir_binary(o->pass->arena, OP_min, loop->to, end);
+}
+
 bool sched_online(struct sched_call *c)
 {
     struct online o = {
@@ -631,5 +642,6 @@ bool sched_online(struct sched_call *c)
     if (!check(c, &o))
         return false;
     rewrite(c, &o);
+    shorten(&o);
     return true;
 }
