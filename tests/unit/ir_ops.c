@@ -121,6 +121,7 @@ static const struct float_row float_rows[] = {
     {OP_rsqrt, TYPE_f32, 4, 0, 0, 0.5},
     {OP_exp, TYPE_f32, 0, 0, 0, 1},
     {OP_exp2, TYPE_f16, 3, 0, 0, 8},
+    {OP_ex2, TYPE_f32, -2, 0, 0, 0.25},
     {OP_log, TYPE_f32, 1, 0, 0, 0},
     {OP_log2, TYPE_f32, 8, 0, 0, 3},
     {OP_log1p, TYPE_f32, 0, 0, 0, 0},

@@ -17,7 +17,8 @@
 //  1. the stage just stores to its own iteration variables a quotient, or
 //     conversions of one, whose divisor is an element of the array     E0653 E0879
 //  2. what is divided is an exponential of x - m, where m is the
-//     greatest of the x of a row, both times a positive number or none,
+//     greatest of the x of a row, both times a positive number or none, or
+//     their distance times what depends on parameters alone,
 //     or what an element of a stage that computes that is converted to E0879
 //  3. only sums read what the stage stores, each term once, as a factor
 //     and converted to as many bits; the divisor is the same for all

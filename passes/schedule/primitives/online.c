@@ -18,9 +18,13 @@
 // rounded: as where a sum is taken apart.  What is between, such as stages that store
 // exponentials for several sums, may be in the loop; further sums, and stages that
 // store exponentials, which are not in the loop yet, are named behind it and move
-// there, in front of what uses the greatest elements.  Nothing
-// overflows that did not before: no exponential is more than 1.  `lowest` is the least
-// number; a tile whose elements are all minus infinity adds up 0.
+// there, in front of what uses the greatest elements.  Nothing overflows that did not
+// before: no exponential is more than it is in the end.  `lowest` is the least number; a
+// tile whose elements are all minus infinity adds up 0.
+//
+// If X is minus infinity where a condition does not hold, as in `j <= i ? .. : -inf`, and
+// that leaves the last tiles of a row no elements, the loop ends in front of them
+// (common/masked.h): for all rows that threads have at the same time.
 //
 // Requires:
 //  1. the stage finds the greatest of f32 or f64 elements,
@@ -34,9 +38,9 @@
 //  5. there they are used in weights: exp(x - m), where x is
 //     what m is the greatest of, both times a positive number
 //     or none, or their distance times what depends on
-//     parameters alone, or exp2; times what does not depend on m, and
-//     as elements of stages that compute that; and in sums
-//     of weights                                              E0878
+//     parameters alone, or exp2; times what does not depend
+//     on m, and as elements of stages that compute that; and
+//     in sums of weights                                      E0878
 //  6. a sum's init is in its stage                            E0878
 //  7. what moves reads nothing that is computed, or changed,
 //     between its old place and the new one                   E0657
