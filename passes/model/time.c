@@ -55,6 +55,7 @@ static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
                      .warps = stands_for,
                      .times = 1,
                      .trips = 1,
+                     .expanded = 1,
                      .copies_ahead = 1,
                      .reuse = &e->reuse};
     w.place.first = number * WARP_LANES;
@@ -150,6 +151,18 @@ static enum model_limit slowest_rate(const struct model_launch *l)
     return r;
 }
 
+// Return the time of a rate and of waiting together.  Warps that wait leave a pipe idle as
+// often as chance has it, so each of the two makes the other longer where they are about
+// the same; not where warps have roles: one copies while another one computes, and what
+// these wait for each other is in their way.
+static double together(const struct model_launch *l, double busy,
+                       double waiting)
+{
+    if (!ir_has_roles(&l->launch->body))
+        return hypot(busy, waiting);
+    return busy > waiting ? busy : waiting;
+}
+
 // Set the time, and say what binds.  Rates hold from when the first block has what it works
 // on, after `fill` microseconds; waiting has that in it, and what a block's own work takes.
 // So waiting binds if the slowest rate is not nearly all of it.  Shared memory binds if
@@ -160,7 +173,8 @@ static void choose_limit(struct model_launch *out, double fill)
     enum model_limit rate = slowest_rate(out);
     double waiting = out->limits[MODEL_latency], busy = out->limits[rate];
     double us = busy > 0 ? busy + fill : 0;
-    out->us = us > waiting ? us : waiting;
+    double both = together(out, busy, waiting);
+    out->us = us > both ? us : both;
     out->binding =
         busy < fill || busy < nearly * waiting ? MODEL_latency : rate;
     if (us > waiting && busy >= fill)

@@ -9,6 +9,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/model/expansion.h"
 
 #include <math.h>
 
@@ -17,7 +18,6 @@ enum {
     BARRIER_CLOCKS = 30,
     CLUSTER_CLOCKS = 300, // of a barrier of a cluster
     UNROLLED = 4,
-    UNROLLED_MOST = 16,
     SCHEDULERS = 4 // of an SM
 };
 
@@ -218,18 +218,10 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
     return (struct trips){(double)most, (double)most};
 }
 
-// Return whether LLVM expands a loop: an innermost one of few iterations.
-static bool is_unrolled(const struct ir_for *loop, struct trips n)
-{
-    return n.most <= UNROLLED_MOST && ir_is_const(loop->from) &&
-           ir_is_const(loop->to) && !ir_has(&loop->body, STMT_for) &&
-           !ir_has_meeting(&loop->body);
-}
-
 // Set the variable of a loop to what it is in the middle.
 static void set_counter(struct warp *w, const struct ir_for *loop,
                         const struct lanes *from, const struct lanes *step,
-                        struct trips n)
+                        struct trips n, bool is_whole)
 {
     struct lanes value = *from;
     value.same &= step->same;
@@ -238,10 +230,19 @@ static void set_counter(struct warp *w, const struct ir_for *loop,
             (int64_t)((uint64_t)lanes_at(from, i) +
                       (uint64_t)(n.mean / 2) * (uint64_t)lanes_at(step, i));
     value.depth = w->depth + 1;
-    value.turns = is_unrolled(loop, n) ? 0 : w->depth + 1;
+    value.turns = is_whole ? 0 : warp_turns(w) + 1;
     value.step = step->at[0];
     value.drifts = step->trust != LANES_EXACT;
     lanes_set(&w->place, loop->var, &value);
+}
+
+// Return how many iterations of the loop around load together.  LLVM expands one that it
+// does not expand as a whole until it is so long, as it is already with several loads.
+static double expanded(const struct warp *w)
+{
+    if (w->unrolled)
+        return w->expanded;
+    return w->loads <= 1 ? UNROLLED : fmax(UNROLLED / w->loads, 1);
 }
 
 // Return the clocks of an iteration that began at `path`: what it loads for the
@@ -255,7 +256,7 @@ static double iteration(struct warp *w, double path, bool meets)
     double busy = w->path - path;
     double loads = w->ready - w->path > 0 ? w->ready - w->path : 0;
     bool copies = w->copied > 0 && w->waits;
-    double together = w->unrolled ? w->trips : UNROLLED;
+    double together = expanded(w);
     double r = busy + (meets ? loads : loads / together);
     r = until - path > r ? until - path : r;
     double arrival = warp_latency(w) + (w->only_copies ? r : alone);
@@ -268,26 +269,30 @@ static double iteration(struct warp *w, double path, bool meets)
 
 // What a loop keeps of the one around it.
 struct around {
-    double path, times, trips, ahead, serial, ring;
+    double path, times, trips, ahead, serial, ring, loads, expanded;
     const void *loop;
-    bool waits, unrolled;
+    bool waits;
+    unsigned unrolled;
     struct stretch since;
 };
 
 // Begin an iteration that stands for all of a loop.
 static struct around enter(struct warp *w, const struct ir_for *loop,
-                           struct trips n)
+                           struct trips n, bool is_whole)
 {
-    struct around r = {w->path,        w->times,     w->trips, w->copies_ahead,
-                       w->path_serial, w->path_ring, w->loop,  w->waits,
-                       w->unrolled,    w->since};
+    struct around r = {w->path,         w->times,       w->trips,
+                       w->copies_ahead, w->path_serial, w->path_ring,
+                       w->loads,        w->expanded,    w->loop,
+                       w->waits,        w->unrolled,    w->since};
     w->depth++;
     w->times *= n.mean;
     w->trips = n.mean;
     w->copies_ahead = 1;
     w->loop = loop;
     w->waits = false;
-    w->unrolled = is_unrolled(loop, n);
+    w->loads = 0;
+    w->unrolled = is_whole ? w->unrolled + 1 : 0;
+    w->expanded = is_whole ? n.most * w->expanded : 1;
     begin(w);
     return r;
 }
@@ -304,11 +309,13 @@ static void leave(struct warp *w, const struct ir_for *loop,
     w->depth--;
     w->times = r->times;
     w->trips = r->trips;
+    w->loads = r->loads + w->loads * (w->unrolled ? n.most : 1);
     w->copies_ahead =
         w->waits || r->ahead > w->copies_ahead ? r->ahead : w->copies_ahead;
     w->loop = r->loop;
     w->waits = r->waits;
     w->unrolled = r->unrolled;
+    w->expanded = r->expanded;
     w->since = r->since;
     w->epoch++;
 }
@@ -322,8 +329,9 @@ static void run_loop(struct warp *w, const struct ir_for *loop)
     struct trips n = trips_of(w, loop, &from, &step);
     if (n.mean <= 0)
         return;
-    set_counter(w, loop, &from, &step, n);
-    struct around around = enter(w, loop, n);
+    bool is_whole = expansion_is_whole(w->arena, loop, n.most);
+    set_counter(w, loop, &from, &step, n, is_whole);
+    struct around around = enter(w, loop, n, is_whole);
     if (!w->unrolled)
         warp_spend(w, MODEL_integer, 2, w->place.device->integer);
     warp_run(w, &loop->body);

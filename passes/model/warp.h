@@ -58,13 +58,15 @@ struct warp {
     double path_serial;  // of these, in what warpgroups do in turns
     double path_ring;    // in which copies that run ahead would come
     double ready;        // when what has been loaded will be there
+    double loads;        // reads in the loop around
     double copied;       // when what is being copied will be there
     double copies_ahead; // iterations that copies run ahead
     bool waits;          // for copies, in the loop around
     bool only_copies; // it is a producer, by TMA: its way is that of the copies
-    bool unrolled;    // the loop around is expanded
-    const void *loop; // around, or NULL
-    uint64_t epoch;   // a number for each stretch
+    unsigned unrolled; // loops around, from the innermost on, that are expanded
+    double expanded;   // iterations that these have together
+    const void *loop;  // around, or NULL
+    uint64_t epoch;    // a number for each stretch
     struct stretch since;
     struct reuse *reuse; // what was read before
 };

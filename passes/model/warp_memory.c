@@ -2,6 +2,7 @@
 
 #include "passes/model/warp.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -101,6 +102,7 @@ void warp_shared(struct warp *w, enum move kind, const struct ir_buffer *buffer,
     warp_hold(w, MODEL_issue, n / 4);
     warp_pass(w, n);
     double clocks = buffer->of_cluster ? CLUSTER_CLOCKS : SHARED_CLOCKS;
+    w->loads += kind == MOVE_read && n > 0;
     if (kind == MOVE_read && w->path + fronts + clocks > w->ready)
         w->ready = w->path + fronts + clocks;
 }
@@ -184,13 +186,16 @@ double warp_load(struct warp *w, const struct ir_buffer *buffer, double bytes)
 }
 
 // Wait for a read of `sectors`, a part of which the L1 cache has not: of an array
-// that blocks read again, most comes from the L2 cache.
+// that blocks read again, most comes from the L2 cache.  The reads of a loop that is
+// expanded wait together, for the one that the L1 cache has not.
 static void await(struct warp *w, const struct ir_buffer *buffer,
                   double sectors, double part)
 {
     double cold = warp_load(w, buffer, sectors * part * SECTOR_BYTES);
     double beyond = L2_CLOCKS + cold * (warp_latency(w) - L2_CLOCKS);
-    double clocks = L1_CLOCKS + part * (beyond - L1_CLOCKS);
+    double any = w->unrolled ? fmin(part * w->expanded, 1) : part;
+    double clocks = L1_CLOCKS + any * (beyond - L1_CLOCKS);
+    w->loads++;
     if (w->path + clocks > w->ready)
         w->ready = w->path + clocks;
 }

@@ -33,6 +33,9 @@ holds log 'vadd_4096: 12 points'
 measured=$(wc -l <count)
 search replay --seeds 2
 grep -q '^| vadd_4096 | 12 | 0 | .* | 1.000, 1.000 | 1.000, 1.000 |$' log || fail "the best is not found: $(cat log)"
+search points
+grep -qE '^1 [0-9.e-]+ 0\.8 64 2$' out/points/vadd_4096.txt || fail "no line of the best: $(cat out/points/*)"
+[ "$(wc -l <out/points/vadd_4096.txt)" = 12 ] || fail "not each point has a line: $(cat out/points/*)"
 [ "$(wc -l <count)" = "$measured" ] || fail "what the log has was measured again"
 search live --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules '$work/rules'"
 grep -q 's for 16 trials; .*40.00 us' log || fail "no curve: $(cat log)"

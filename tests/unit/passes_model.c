@@ -382,6 +382,75 @@ static void test_divisions(void **state)
     arena_reset(&a);
 }
 
+// Return the time that integers take of a loop in a loop, of so many iterations, each of
+// which divides thirty times what the outer one does not change.
+static double divided(struct arena *a, int iterations)
+{
+    const char *x = "j * 32 + idx64(thread.x)";
+    for (int i = 0; i < 30; i++)
+        x = arena_printf(a, "(%s) / idx64(c)", x);
+    const char *text = arena_printf(
+        a,
+        "kernel f(n: int, c: int, A: f32[n]) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(132, 1, 1) block(256, 1, 1) {\n"
+        "var sum: f32 = 0.0\n for k in 0..1000 {\n for j in 0..%d {\n"
+        "sum = sum + A[%s]\n} }\nC[idx64(thread.x)] = sum\n} }",
+        iterations, x);
+    return predict(a, text, (int64_t[]){1 << 20, 56, 0, 0})
+        .limits[MODEL_integer];
+}
+
+// A loop of eight times thirty operations is too long to be expanded: what does not change
+// in the loop around is computed in each iteration; of four times thirty it is, before.
+static void test_long_loop(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    assert_true(divided(&a, 8) > 10 * divided(&a, 4));
+    arena_reset(&a);
+}
+
+// Return the waiting of 1000 iterations of so many loads each.
+static double waiting(struct arena *a, int loads)
+{
+    const char *body = "";
+    for (int i = 0; i < loads; i++)
+        body = arena_printf(
+            a,
+            "%ss = s + A[(idx64(k) * 8 + idx64(%d)) * 4096 + idx64(thread.x)]\n",
+            body, i);
+    const char *text = arena_printf(
+        a,
+        "kernel f(m: int, A: f32[m, 4096]) -> C: f32[m]\n level flat\n{\n"
+        "launch f grid(1, 1, 1) block(32, 1, 1) {\n"
+        "var s: f32 = 0.0\nfor k in 0..1000 {\n%s}\n"
+        "C[idx64(thread.x)] = s\n} }",
+        body);
+    return predict(a, text, (int64_t[]){8000, 0, 0}).limits[MODEL_latency];
+}
+
+// Four iterations of one load wait together; one of eight waits by itself.
+static void test_loads_of_loop(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    assert_true(waiting(&a, 8) > 3 * waiting(&a, 1));
+    arena_reset(&a);
+}
+
+// Where waiting takes about as long as the slowest rate, the launch takes longer than each.
+static void test_corner(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_launch l = predict(&a, row_sums, (int64_t[]){264, 0, 0});
+    double waits = l.limits[MODEL_latency], moves = l.limits[MODEL_dram];
+    double longest = waits > moves ? waits : moves;
+    assert_true(waits < 3 * moves && moves < 3 * waits);
+    assert_true(l.us - l.launch_us > 1.05 * longest);
+    arena_reset(&a);
+}
+
 // Only programs at the last level have a time.
 static void test_level(void **state)
 {
@@ -411,15 +480,25 @@ static void test_devices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vadd),       cmocka_unit_test(test_least),
-        cmocka_unit_test(test_short_loop), cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_products),
-        cmocka_unit_test(test_banks),      cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_registers),  cmocka_unit_test(test_few_blocks),
-        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_branches),   cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_divisions),  cmocka_unit_test(test_level),
-        cmocka_unit_test(test_devices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vadd),
+                                       cmocka_unit_test(test_least),
+                                       cmocka_unit_test(test_short_loop),
+                                       cmocka_unit_test(test_tiny),
+                                       cmocka_unit_test(test_monotonic),
+                                       cmocka_unit_test(test_products),
+                                       cmocka_unit_test(test_banks),
+                                       cmocka_unit_test(test_tail),
+                                       cmocka_unit_test(test_registers),
+                                       cmocka_unit_test(test_few_blocks),
+                                       cmocka_unit_test(test_clusters),
+                                       cmocka_unit_test(test_tiles),
+                                       cmocka_unit_test(test_branches),
+                                       cmocka_unit_test(test_gather),
+                                       cmocka_unit_test(test_divisions),
+                                       cmocka_unit_test(test_level),
+                                       cmocka_unit_test(test_devices),
+                                       cmocka_unit_test(test_long_loop),
+                                       cmocka_unit_test(test_corner),
+                                       cmocka_unit_test(test_loads_of_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

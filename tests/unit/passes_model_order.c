@@ -17,24 +17,56 @@
 // How far a predicted ratio may be from the measured one, as a factor.
 #define FACTOR 1.6
 
-// One way to run a kernel: a file of tests/kernels, or a schedule of the product of f16.
+static const char product[] =
+    "kernel mm(M: int, N: int, K: int, A: f16[M, K] align 16, B: f16[K, N] align 16)"
+    " -> C: f16[M, N] {\n"
+    "let acc[i, j] = sum(k in K) f32(A[i, k]) * f32(B[k, j])\n"
+    "C[i, j] = f16(acc[i, j])\n}\n"
+    "schedule mm for sm_90a { %s }\n";
+
+static const char sums[] =
+    "kernel column_sums(m: int, n: int, A: f32[m, n]) -> S: f32[n] {\n"
+    "S[j] = sum(i in m) A[i, j]\n}\n"
+    "schedule column_sums { %s }\n";
+
+static const char convolution[] =
+    "kernel conv(b: int, h: int, w: int, c: int, f: int, X: f16[b, h, w, c], W: f16[f, 3, 3, c])"
+    " -> Y: f16[b, h, w, f] {\n"
+    "let P[n in b, y in h + 2, x in w + 2, k in c] ="
+    " 1 <= y && y <= h && 1 <= x && x <= w ? X[n, y - 1, x - 1, k] : f16(0.0)\n"
+    "let acc[n in b, y in h, x in w, o in f] ="
+    " sum(r in 3, s in 3, k in c) f32(P[n, y + r, x + s, k]) * f32(W[o, r, s, k])\n"
+    "Y[n, y, x, o] = f16(acc[n, y, x, o])\n}\n"
+    "schedule conv for sm_80+ when c % 8 == 0 && f % 8 == 0 { %s }\n";
+
+// One way to run a kernel: a file of tests/kernels, or a text with a schedule in it.
 struct way {
-    const char *file, *schedule;
+    const char *file, *text, *schedule;
 };
 #define FILE_(name)                                                            \
     {                                                                          \
-        "seeds/" name ".ing", NULL                                             \
+        "seeds/" name ".ing", NULL, NULL                                       \
     }
 #define TILE(arguments)                                                        \
     {                                                                          \
-        NULL, "gemm_sm90(acc, C, " arguments ")"                               \
+        NULL, product, "gemm_sm90(acc, C, " arguments ")"                      \
     }
+#define PARTS(n)                                                               \
+    {                                                                          \
+        NULL, sums, "column_reduce(S, " #n ")"                                 \
+    }
+#define WINDOWS(arguments)                                                     \
+    {                                                                          \
+        NULL, convolution, "conv(acc, Y, " arguments ")"                       \
+    }
+
+enum { SIZES_MOST = 5 };
 
 // Two ways, sizes of the launch (M, N, K, where it has any), and how many times as long
 // as the second one the first one took on an H200.
 static const struct row {
     struct way slow, fast;
-    int64_t sizes[3];
+    int64_t sizes[SIZES_MOST];
     double ratio;
 } rows[] = {
     // The seeds' chains, in steps: 3, 12, 192, 12 and 24 blocks for 132 SMs.
@@ -143,14 +175,29 @@ static const struct row {
      TILE("[128, 192], 4, 2"),
      {8192, 8192, 512},
      1.114 / 0.945},
+    // "Whole spaces": of few blocks each waits for its own loads; a thread that copies
+    // eight times finds each place anew, one that does so four times does not.
+    {PARTS(1), PARTS(2), {16384, 4096}, 145.5 / 89.3},
+    {PARTS(2), PARTS(8), {16384, 4096}, 89.3 / 67.3},
+    {WINDOWS("[128, 64], [1, 2], 3"),
+     WINDOWS("[128, 64], [2, 2], 3"),
+     {32, 56, 56, 64, 64},
+     55.4 / 34.8},
+    {WINDOWS("[256, 64], [2, 2], 3"),
+     WINDOWS("[128, 64], [2, 2], 3"),
+     {32, 56, 56, 64, 64},
+     52.1 / 34.8},
 };
 
-static const char product[] =
-    "kernel mm(M: int, N: int, K: int, A: f16[M, K] align 16, B: f16[K, N] align 16)"
-    " -> C: f16[M, N] {\n"
-    "let acc[i, j] = sum(k in K) f32(A[i, k]) * f32(B[k, j])\n"
-    "C[i, j] = f16(acc[i, j])\n}\n"
-    "schedule mm for sm_90a { %s }\n";
+// Write a text with the schedule of a way, and return how long it is.
+static size_t write_text(char *to, size_t most, const struct way *w)
+{
+    const char *hole = strstr(w->text, "%s");
+    int n = snprintf(to, most, "%.*s%s%s", (int)(hole - w->text), w->text,
+                     w->schedule, hole + 2);
+    assert_true(n > 0 && (size_t)n < most);
+    return (size_t)n;
+}
 
 // Add the text of a way to a compilation.
 static void add(struct compilation *c, const struct way *w)
@@ -168,7 +215,7 @@ static void add(struct compilation *c, const struct way *w)
         assert_true(n > 0 && n < SIZE);
         fclose(file);
     } else {
-        n = (size_t)snprintf(text, SIZE, product, w->schedule);
+        n = write_text(text, SIZE, w);
     }
     assert_true(compile_add(c, w->file ? w->file : w->schedule, text, n));
 }
@@ -208,13 +255,14 @@ static struct compilation *lower(struct lowered *l, const struct way *w)
 
 // Return the microseconds that are predicted of a way, on the H200.
 static double predicted(struct lowered *l, const struct way *w,
-                        const int64_t sizes[3])
+                        const int64_t sizes[SIZES_MOST])
 {
     struct compilation *c = lower(l, w);
     struct model_time time = {0};
     const struct ir_kernel *kernel = c->variants.at[0].kernel;
-    int64_t *values = arena_array(&c->arena, int64_t, kernel->params.n + 3);
-    for (size_t i = 0; i < 3; i++)
+    size_t room = kernel->params.n + SIZES_MOST;
+    int64_t *values = arena_array(&c->arena, int64_t, room);
+    for (size_t i = 0; i < SIZES_MOST; i++)
         values[i] = sizes[i];
     struct model_question q = {.kernel = kernel,
                                .values = values,
@@ -250,7 +298,7 @@ static void test_slots(void **state)
     struct lowered *l = *state;
     static const struct way ways[] = {
         TILE("[128, 256], 2"), TILE("[128, 256], 3"), TILE("[128, 256]")};
-    const int64_t sizes[] = {4096, 4096, 4096};
+    const int64_t sizes[SIZES_MOST] = {4096, 4096, 4096};
     double two = predicted(l, &ways[0], sizes);
     double three = predicted(l, &ways[1], sizes);
     double four = predicted(l, &ways[2], sizes);

@@ -124,6 +124,25 @@ static void takes_points_that_are_unlike_first(void **state)
     arena_reset(&m.arena);
 }
 
+// Of points with one prediction the second that is tried differs in more than half of the
+// knobs.
+static void spreads_where_predictions_are_the_same(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 2, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    order_by_first_knob(&m, &s);
+    vec_foreach(p, &s.order)
+        p->predicted = 1;
+    run(&m, &s, NULL);
+    for (size_t k = 0; k < 3; k++)
+        assert_int_equal(s.trials.at[1].point.at[k], 1);
+    arena_reset(&m.arena);
+}
+
 static void learns_what_values_do(void **state)
 {
     struct made_up m;
@@ -450,6 +469,7 @@ int main(void)
         cmocka_unit_test(finds_the_valley),
         cmocka_unit_test(tries_every_point_once),
         cmocka_unit_test(takes_points_that_are_unlike_first),
+        cmocka_unit_test(spreads_where_predictions_are_the_same),
         cmocka_unit_test(learns_what_values_do),
         cmocka_unit_test(depends_on_the_seed_alone),
         cmocka_unit_test(keeps_gpus_busy),

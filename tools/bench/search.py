@@ -5,6 +5,7 @@
     tools/bench/search.py live INGOT OUTDIR       # on a GPU: the search itself, with its curve
     tools/bench/search.py seeds INGOT OUTDIR      # on a GPU: the searches of the seeds 000 and 004
     tools/bench/search.py replay INGOT OUTDIR     # anywhere: the table, from the logs of `measure`
+    tools/bench/search.py points INGOT OUTDIR     # anywhere: each point with its prediction, from the same
 
 A space is a kernel file of `spaces/` at the sizes of a line `// space:`; the last is the template of seed 004.
 `replay` searches with many seeds by tests/tune/agent.py: what the log has is not measured again, nor compiled, so a
@@ -34,7 +35,9 @@ TRIALS = {4: 0.96, 16: 0.99, 24: None}
 # What the worst kernel is to reach in 16 trials.
 WORST = 0.93
 # A budget that no ranking exhausts, whatever the machine.
-NO_HURRY = "600s"
+NO_HURRY = "6000s"
+# As many trials as no space has points.
+EVERY = 100000
 
 # A space: its name, its file, its sizes as the command takes them.
 Space = namedtuple("Space", "name file size")
@@ -131,8 +134,8 @@ def records(text):
     return ratios, len(refused), device
 
 
-def replay_one(given, space, seed):
-    """The ratios of the trials of a search that takes its times from the log, in order."""
+def replay_one(given, space, seed, trials=max(TRIALS)):
+    """The trials of a search that takes its times from the log, in order."""
     folder = f"{given.outdir}/replay/{space.name}/{seed}"
     file = copy_of(space, folder)
     with open(f"{given.outdir}/whole/{space.name}/{space.name}.tuned.log", encoding="utf-8") as log:
@@ -140,10 +143,29 @@ def replay_one(given, space, seed):
     with open(f"{file[:-4]}.tuned.log", "w", encoding="utf-8") as log:
         log.write(re.sub(r"\bturns=\d+", "turns=1000", text))
     agent = shlex.join(["exec", sys.executable, AGENT, "--device", records(text)[2]]).replace("'exec'", "exec")
-    result = tune(given.ingot, file, "--trials", str(max(TRIALS)), "--seed", str(seed), "--budget", NO_HURRY,
+    result = tune(given.ingot, file, "--trials", str(trials), "--seed", str(seed), "--budget", NO_HURRY,
                   "--jobs", str(given.jobs), "--reference", "none", "--cross", agent,
                   *(["--size", space.size] if space.size else []))
-    return [one["ratio"] for one in result["trials"] if one["state"] == "measured"]
+    return result["trials"]
+
+
+def ratios_of(trials):
+    """Of trials those that were measured: their ratios."""
+    return [one["ratio"] for one in trials if one["state"] == "measured"]
+
+
+def points(given):
+    """Writes each point of each space as a line, for tests/unit/tune_spaces.c: its schedule's number, the microseconds
+    that are predicted, its measured ratio or 0, the values of its knobs; go to OUTDIR/points."""
+    os.makedirs(f"{given.outdir}/points", exist_ok=True)
+    for space in spaces(given.spaces, given.match):
+        trials = [one for one in replay_one(given, space, 1, EVERY) if one["predicted"]]
+        with open(f"{given.outdir}/points/{space.name}.txt", "w", encoding="utf-8") as out:
+            for one in sorted(trials, key=lambda one: one["schedule"]):
+                number, *values = re.findall(r"\b\d+\b", one["schedule"])
+                ratio = one["ratio"] if one["state"] == "measured" else 0
+                out.write(" ".join([number, f"{one['predicted']:.4g}", f"{ratio:.4g}", *values]) + "\n")
+        print(f"{space.name}: {len(trials)} points", flush=True)
 
 
 def replay(given):
@@ -156,7 +178,7 @@ def replay(given):
             ratios, refused, _ = records(log.read())
         best, cells = min(ratios.values()), []
         with ThreadPoolExecutor(given.at_once) as pool:
-            runs = list(pool.map(lambda seed: replay_one(given, space, seed), range(1, given.seeds + 1)))
+            runs = list(pool.map(lambda seed: ratios_of(replay_one(given, space, seed)), range(1, given.seeds + 1)))
         for n in TRIALS:
             parts = [best / min(run[:n]) for run in runs]
             means[n].append(sum(parts) / len(parts))
@@ -170,7 +192,7 @@ def replay(given):
 
 def main():
     parser = argparse.ArgumentParser(description="How much of whole spaces the search of `ingot tune` finds.")
-    parser.add_argument("what", choices=("measure", "live", "seeds", "replay"))
+    parser.add_argument("what", choices=("measure", "live", "seeds", "replay", "points"))
     parser.add_argument("ingot", type=os.path.abspath)
     parser.add_argument("outdir", type=os.path.abspath)
     parser.add_argument("--match", default="", metavar="TEXT", help="only spaces whose name has it")
@@ -180,7 +202,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="processes that rank for one seed (1)")
     parser.add_argument("--at-once", type=int, default=os.cpu_count(), help="seeds that run at once (one a processor)")
     given = parser.parse_args()
-    {"measure": measure, "live": live, "seeds": seeds, "replay": replay}[given.what](given)
+    {"measure": measure, "live": live, "seeds": seeds, "replay": replay, "points": points}[given.what](given)
 
 
 if __name__ == "__main__":

@@ -58,14 +58,17 @@ bool search_is_known(const struct search *s, const struct search_point *p)
 }
 
 // Return whether a point that was tried has the same prediction and nearly the same
-// knobs: it tells what this one would.
+// knobs, few of which, half of them at most, are set otherwise: it tells what this one
+// would.
 static bool is_alike(const struct search *s, const struct search_point *p)
 {
+    size_t half = (s->space->at[p->item].n + 1) / 2;
+    size_t most = half < ALIKE_KNOBS ? half : ALIKE_KNOBS;
     vec_foreach(t, &s->trials) {
         double other = t->point.predicted;
         if (p->predicted > 0 && other > p->predicted * (1 - SAME) &&
             other < p->predicted * (1 + SAME) &&
-            search_distance(s, &t->point, p) <= ALIKE_KNOBS)
+            search_distance(s, &t->point, p) <= most)
             return true;
     }
     return false;
