@@ -155,7 +155,8 @@ GEMVS = [mover("gemv", f"gemv_{kind}_{way}", f"gemv_{way}", limit) for kind, lim
 IMAGES = [mover("depthwise", f"depthwise_{kind}_{size}", "depthwise", LIMITS[kind])
           for kind in ("f32", "bf16") for size in (3, 7)]
 LAYERS = [mover("linear", "linear", "linear", LIMITS["bf16"], "sm_90a")]
-CONVOLUTIONS = [mover("conv2d", name, name, LIMITS["f16"]) for name in ("conv_nhwc", "conv_nchw", "conv_same")]
+CONVOLUTIONS = [mover("conv2d", name, name, LIMITS["f16"], "sm_90a")
+                for name in ("conv_nhwc", "conv_nchw", "conv_same")]
 SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "prefix_sum_i32", "prefix_sum", 0),
          mover("scan", "segment_prefix_sum", "segment_prefix_sum", 1e-5)]
 COMPACTIONS = [mover("scan", f"compact_ordered_{kind}", "kept", 0) for kind in ("i32", "f32")]
