@@ -240,11 +240,15 @@ static void flat_loop(struct flatten *f, struct ir_stmt *s)
         width = narrow ? TYPE_idx32 : TYPE_idx64;
     }
     facts_enter(&f->facts, s);
-    loop->var = flat_var(f, loop->var, width);
+    struct ir_stmt *around = f->loop;
+    f->loop = s;
+    struct ir_var *var = flat_var(f, loop->var, width);
     loop->from = flatten_in_width(f, from, width);
     loop->to = flatten_in_width(f, to, width);
     loop->step = flatten_in_width(f, step, width);
     flat_block(f, &loop->body);
+    loop->var = var;
+    f->loop = around;
 }
 
 // Return the value of a `let`: a quotient or a rest that fits is narrow though what
@@ -265,6 +269,7 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
     struct ir_expr *value = flatten_expr(f, s->u.let.value);
     struct ir_var *var = s->u.let.var;
     if (s->kind == STMT_let) {
+        map_set(&f->lets, var, f->loop);
         value = let_value(f, s->u.let.value, value);
         facts_enter(&f->facts, s);
         s->u.let.var = flat_var(f, var, (enum type_kind)value->type.kind);
@@ -419,7 +424,9 @@ enum pass_result pass_flatten(struct pass *p)
 {
     if (!flatten_begin_arrays(p))
         return PASS_FAILED;
-    struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
+    struct flatten f = {.arena = p->arena,
+                        .vars = {.arena = p->scratch},
+                        .lets = {.arena = p->scratch}};
     facts_start(&f.facts, p->scratch, p->kernel);
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
