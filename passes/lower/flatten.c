@@ -26,6 +26,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/matrix.h"
+#include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/dropped.h"
 #include "passes/pass.h"
@@ -76,6 +77,15 @@ static bool may_shift(struct flatten *f, const struct ir_expr *x)
     return !shifts || interval_within(facts_range(&f->facts, x->args[1]), most);
 }
 
+// Return whether a numerator and a number that divides it add up in 32 bits.
+static bool divides_up(struct flatten *f, const struct ir_expr *x)
+{
+    int64_t by;
+    return ir_int_value(x->args[1], &by) && by > 0 && by < INT32_MAX &&
+           facts_range(&f->facts, x->args[0]).lo >= 0 &&
+           flatten_is_at_most(f, x->args[0], by);
+}
+
 bool flatten_stays_narrow(struct flatten *f, struct ir_expr *x)
 {
     if (x->type.lanes > 1 || !may_shift(f, x))
@@ -88,8 +98,9 @@ bool flatten_stays_narrow(struct flatten *f, struct ir_expr *x)
                          facts_range(&f->facts, x->args[1]));
     if (interval_within(r, narrow_range))
         return true;
-    return x->op != OP_ceildiv && r.lo >= INT32_MIN &&
-           flatten_is_at_most(f, x, 0);
+    if (x->op == OP_ceildiv)
+        return divides_up(f, x);
+    return r.lo >= INT32_MIN && flatten_is_at_most(f, x, 0);
 }
 
 // Convert a leaf of an index type.
@@ -110,11 +121,13 @@ static struct ir_expr *flat_leaf(struct flatten *f, struct ir_expr *x)
 }
 
 // Give the index operands of an operation one width.  The operation itself is
-// in that width if it yields an index value.
+// in that width if it yields an index value; of sizes alone, whose value is used
+// again and again, one that is proved to fit becomes narrow behind it.
 static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
 {
     struct ir_expr **args = arena_array(f->arena, struct ir_expr *, x->n);
-    bool narrow = !type_is_index(x->type) || flatten_stays_narrow(f, x);
+    bool fits = !type_is_index(x->type) || flatten_stays_narrow(f, x);
+    bool narrow = fits;
     for (uint32_t i = 0; i < x->n; i++) {
         args[i] = flatten_expr(f, x->args[i]);
         narrow &= !type_is_index(args[i]->type) || flatten_is_narrow(args[i]);
@@ -123,7 +136,10 @@ static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
         if (type_is_index(args[i]->type))
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
-    return ir_with_args(f->arena, x, args);
+    struct ir_expr *r = ir_with_args(f->arena, x, args);
+    bool is_cut =
+        fits && !narrow && type_is_index(x->type) && ir_is_of_params(x);
+    return is_cut ? flatten_in_width(f, r, TYPE_idx32) : r;
 }
 
 // Convert a conversion.
@@ -240,11 +256,15 @@ static void flat_loop(struct flatten *f, struct ir_stmt *s)
         width = narrow ? TYPE_idx32 : TYPE_idx64;
     }
     facts_enter(&f->facts, s);
-    loop->var = flat_var(f, loop->var, width);
+    struct ir_stmt *around = f->loop;
+    f->loop = s;
+    struct ir_var *var = flat_var(f, loop->var, width);
     loop->from = flatten_in_width(f, from, width);
     loop->to = flatten_in_width(f, to, width);
     loop->step = flatten_in_width(f, step, width);
     flat_block(f, &loop->body);
+    loop->var = var;
+    f->loop = around;
 }
 
 // Return the value of a `let`: a quotient or a rest that fits is narrow though what
@@ -265,6 +285,7 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
     struct ir_expr *value = flatten_expr(f, s->u.let.value);
     struct ir_var *var = s->u.let.var;
     if (s->kind == STMT_let) {
+        map_set(&f->lets, var, f->loop);
         value = let_value(f, s->u.let.value, value);
         facts_enter(&f->facts, s);
         s->u.let.var = flat_var(f, var, (enum type_kind)value->type.kind);
@@ -419,7 +440,9 @@ enum pass_result pass_flatten(struct pass *p)
 {
     if (!flatten_begin_arrays(p))
         return PASS_FAILED;
-    struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
+    struct flatten f = {.arena = p->arena,
+                        .vars = {.arena = p->scratch},
+                        .lets = {.arena = p->scratch}};
     facts_start(&f.facts, p->scratch, p->kernel);
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);

@@ -14,6 +14,8 @@ struct flatten {
     struct facts facts;
     struct map vars; // variables with a width, by those without
     bool is_bounded; // there is an upper bound for each size
+    struct map lets; // names, to the innermost loops around, as of type `int`
+    struct ir_stmt *loop; // the innermost one around, or NULL
 };
 
 // Return a converted value in another width; a leaf of type `int` is
@@ -43,6 +45,12 @@ struct ir_expr *flatten_index(struct flatten *f, const struct ir_buffer *b,
 // of a cluster, behind the rank of the block.
 struct ir_expr **flatten_indices(struct flatten *f, const struct ir_buffer *b,
                                  struct ir_expr *const *index);
+
+// Return the offset of an element as a sum of what the loop around changes and what
+// it does not; NULL if that does not pay. The offsets of a `small` array fit in 32
+// bits, its parts need not.
+struct ir_expr *flatten_parts(struct flatten *f, const struct ir_buffer *b,
+                              struct ir_expr *const *index, bool is_small);
 
 // Turn the gaps of arrays into strides.  Returns false after an error.
 bool flatten_begin_arrays(struct pass *p);

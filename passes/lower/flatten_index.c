@@ -181,9 +181,11 @@ static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
     for (uint32_t i = 0; i < plain; i++)
         split_constant(f, b, i, &index[i], &constant);
     bool small = is_small(f, b, constant);
+    struct ir_expr *parts =
+        mask.index ? NULL : flatten_parts(f, b, index, small);
     struct ir_expr **strides = strides_of(f, b);
     struct value sum = value_of(f, ir_int(f->arena, 0));
-    for (uint32_t i = 0; i < b->rank; i++) {
+    for (uint32_t i = 0; i < b->rank && !parts; i++) {
         struct value term = value_of(f, index[i]);
         if (i == plain)
             term = combine(f, OP_bit_xor, term, mask, small);
@@ -192,6 +194,8 @@ static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
         *scaled = combine(f, OP_mul, *scaled, scale, small);
         sum = combine(f, OP_add, sum, term, small);
     }
+    if (parts)
+        sum.flat = parts;
     bool below = constant < 0;
     struct ir_expr *last = ir_int(f->arena, below ? -constant : constant);
     return combine(f, below ? OP_sub : OP_add, sum, value_of(f, last), small)

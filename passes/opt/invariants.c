@@ -6,6 +6,9 @@
 //   }                                        S[k] = A[quotient, k]
 //                                          }
 //
+// A name inside of the loop for what has been hoisted is replaced by it, so that
+// quotients of quotients follow.
+//
 // LLVM does not hoist a division by a variable out of a loop that waits for
 // something, or out of a branch, since it does not know that the divisor is not
 // 0. So quotients of the block's indices that several branches of a launch compute
@@ -15,6 +18,7 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/foreach.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/pass.h"
@@ -31,6 +35,7 @@ struct look {
     struct invariants *v;
     const struct ir_stmt *outer;
     struct map inside;   // what it declares, to itself
+    struct map hoisted;  // `let`s that are names in `out`, to reads of these
     struct ir_block out; // a `let` for each quotient
 };
 
@@ -75,12 +80,57 @@ static struct ir_expr *name_of(struct look *l, struct ir_expr *x)
     return ir_read(p->arena, var);
 }
 
-// Replace an invariant expression by its name.
+// Replace an invariant expression by its name, and a name of a name by that.
 static struct ir_expr *replace(struct arena *a, struct ir_expr *x,
                                void *context)
 {
+    struct look *l = context;
     (void)a;
-    return is_invariant(context, x) ? name_of(context, x) : x;
+    struct ir_expr *known =
+        x->op == OP_var ? map_get(&l->hoisted, x->u.var) : NULL;
+    if (known)
+        return known;
+    return is_invariant(l, x) ? name_of(l, x) : x;
+}
+
+// Return whether a statement, rewritten, is a `let` whose value was hoisted.
+static bool is_hoisted(const struct look *l, const struct ir_stmt *s)
+{
+    if (s->kind != STMT_let || s->u.let.value->op != OP_var)
+        return false;
+    vec_foreach_value(let, &l->out)
+        if (let->u.let.var == s->u.let.value->u.var)
+            return true;
+    return false;
+}
+
+// Replace invariant expressions in a block; `let`s that are names of them go.
+static void replace_in(struct look *l, struct ir_block *block)
+{
+    struct arena *a = l->v->p->arena;
+    size_t kept = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        ir_foreach_place(place, s)
+            *place = ir_rewrite(a, *place, replace, l);
+        ir_foreach_block(inner, s)
+            replace_in(l, inner);
+        if (is_hoisted(l, s))
+            map_set(&l->hoisted, s->u.let.var, s->u.let.value);
+        else
+            block->at[kept++] = s;
+    }
+    block->n = kept;
+}
+
+// Begin to look for the quotients of a loop or a launch.
+static struct look look_from(struct invariants *v, const struct ir_stmt *outer)
+{
+    struct arena *scratch = v->p->scratch;
+    return (struct look){.v = v,
+                         .outer = outer,
+                         .inside = {.arena = scratch},
+                         .hoisted = {.arena = scratch}};
 }
 
 // Put the quotients that a loop does not change in front of it; returns how
@@ -88,11 +138,11 @@ static struct ir_expr *replace(struct arena *a, struct ir_expr *x,
 static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
 {
     struct pass *p = v->p;
-    struct look l = {v, block->at[at], {.arena = p->scratch}, {0}};
+    struct look l = look_from(v, block->at[at]);
     map_set(&l.inside, l.outer->u.loop.var, l.outer->u.loop.var);
     ir_foreach_stmt(s, &block->at[at]->u.loop.body)
         note_declared(&l, s);
-    ir_rewrite_in(p->arena, &block->at[at]->u.loop.body, replace, &l);
+    replace_in(&l, &block->at[at]->u.loop.body);
     for (size_t i = 0; i < l.out.n; i++)
         ir_insert(p->arena, block, at + i, l.out.at[i]);
     v->changed |= l.out.n > 0;
@@ -113,7 +163,7 @@ static void name_block_quotients(struct invariants *v, struct ir_stmt *launch,
                                  struct ir_block *body)
 {
     struct pass *p = v->p;
-    struct look l = {v, launch, {.arena = p->scratch}, {0}};
+    struct look l = look_from(v, launch);
     if (branches_in(body) < 2)
         return;
     ir_foreach_stmt(s, body)
