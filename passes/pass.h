@@ -60,7 +60,7 @@ bool pass_is_optional(enum pass_name pass);
 
 // How to run passes.
 struct pass_options {
-    bool checked; // ir_check and parse(print(x)) == x after every pass
+    bool checked; // ir_check and parse(print(x)) == x after every change
     const char *print_after; // comma-separated passes, "all", or NULL
     const char *stop_after;  // a pass or NULL
     const char *skip;        // comma-separated optional passes, or NULL

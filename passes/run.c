@@ -3,7 +3,8 @@
 // A checked run asks after every pass whether the kernel obeys its level,
 // whether its text reads back as the same kernel, and whether what the step
 // consumes is gone (steps.c); any run whether what the last
-// one leaves does.
+// one leaves does. After a pass that says it changed nothing it does not ask
+// again; what the last pass leaves is checked whatever that says.
 
 #include "ir/check.h"
 #include "ir/equal.h"
@@ -180,12 +181,16 @@ bool passes_run_one(struct pass *p, enum pass_name pass,
     if (p->kernel->level > row->on)
         return true;
     double began = phases_now();
-    bool good = row->run(p) != PASS_FAILED;
+    enum pass_result result = row->run(p);
+    bool good = result != PASS_FAILED;
     note_time(p, pass, began, options->times);
-    if (good && p->kernel->level < row->leaves)
+    bool is_same = result == PASS_SAME && p->reading;
+    if (good && p->kernel->level < row->leaves) {
         p->kernel->level = row->leaves;
+        is_same = false;
+    }
     arena_clear(p->scratch);
-    if (good && options->checked)
+    if (good && options->checked && !is_same)
         good = check_kernel(p, pass, true);
     if (good)
         pass_print_after(options, row->name, p->kernel);
@@ -193,14 +198,12 @@ bool passes_run_one(struct pass *p, enum pass_name pass,
     return good;
 }
 
-// Check what the last pass leaves, unless each was checked.
+// Check what the last pass leaves; its text only in a checked run.
 static bool check_last(struct pass *p, enum pass_name last,
                        const struct pass_options *options)
 {
     double began = phases_now();
-    if (options->checked)
-        return true;
-    bool good = check_kernel(p, last, false);
+    bool good = check_kernel(p, last, options->checked);
     phases_add(options->times, "lower/check", phases_now() - began);
     return good;
 }
@@ -218,7 +221,7 @@ static bool run_steps(struct pass *p, const struct pass_options *options)
             (options->checked && !check_left(p, i)))
             return false;
         if (options->stop_after && strcmp(options->stop_after, row->name) == 0)
-            return true;
+            return !options->checked || check_last(p, steps[i].pass, options);
     }
     return check_last(p, steps[n - 1].pass, options);
 }

@@ -56,14 +56,16 @@ using std::memory_order_relaxed;
 #endif
 
 /* Off the path of a launch that works; code that is smaller if nothing inlines
- * it; a function that formats as printf. */
+ * it; a part of the path of every launch; a function that formats as printf. */
 #if defined __GNUC__
 #define COLD                __attribute__((cold))
 #define APART               __attribute__((noinline))
+#define HOT                 __attribute__((always_inline)) inline
 #define FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
 #define COLD
 #define APART
+#define HOT inline
 #define FORMAT(text, first)
 #endif
 
@@ -439,7 +441,7 @@ struct driver {
 struct kernel {
     void *function;        /* NULL: optional and missing */
     uint32_t shared_limit; /* most dynamic bytes on this device */
-    uint32_t thread_limit; /* most threads of a block on this device */
+    uint32_t thread_limit; /* most threads of a block; 0 without a function */
     uint32_t attributes; /* of ingot_attribute, those that it is launched by */
 };
 
@@ -451,6 +453,7 @@ struct loaded {
     void *module;          /* NULL after a failure */
     launch_kernel *launch; /* the driver's cuLaunchKernel ... */
     launch_extended *launch_with; /* ... and cuLaunchKernelEx, or NULL */
+    uint32_t kernel_count;        /* of `kernels` */
     ATOMIC(int) status;           /* not OK: every use returns this ... */
     ATOMIC(bool) is_stale;        /* the context is gone; skip it */
     int sms;                      /* of the context's device */
@@ -1418,6 +1421,7 @@ static enum ingot_status load(struct ingot_module *module, void *context,
     made->id = id;
     made->launch = module->driver.cuLaunchKernel;
     made->launch_with = module->driver.cuLaunchKernelEx;
+    made->kernel_count = module->artifact->entry_count;
     set_text(module, module->log, "", 1);
     result = enter_context(&module->driver, context, &mode);
     if (result) {
@@ -1533,8 +1537,8 @@ static struct wanted wanted_by_launch(const struct ingot_module *module,
 }
 
 /* Sets `*loaded` to what kernel `entry` is launched from into `stream`. */
-static enum ingot_status use(struct ingot_module *module, uint32_t entry,
-                             CUstream stream, struct loaded **loaded)
+APART static enum ingot_status use(struct ingot_module *module, uint32_t entry,
+                                   CUstream stream, struct loaded **loaded)
 {
     struct wanted wanted;
     enum ingot_status status;
@@ -1585,26 +1589,24 @@ COLD static enum ingot_status refuse_launch(struct ingot_module *module,
                 kernel->thread_limit);
 }
 
-/* Refuses a launch beyond the limits of the device and the kernel. */
-static enum ingot_status check_launch(struct ingot_module *module,
-                                      const struct loaded *loaded,
-                                      const struct launch *launch)
+/* Whether a launch has blocks, and is within the limits of the device and of
+ * `kernel`. */
+static HOT bool is_within_limits(const struct kernel *kernel,
+                                 const struct launch *launch)
 {
-    const struct kernel *kernel = &loaded->kernels[launch->entry];
     const uint64_t *grid = launch->grid;
     const uint32_t *block = launch->block;
 
-    if (kernel->function && grid[0] <= INT32_MAX && grid[1] <= UINT16_MAX &&
-        grid[2] <= UINT16_MAX && block[0] - 1 < 1024 && block[1] - 1 < 1024 &&
-        block[2] - 1 < 64 &&
-        block[0] * block[1] * block[2] <= kernel->thread_limit &&
-        launch->shared <= kernel->shared_limit)
-        return INGOT_OK;
-    return refuse_launch(module, kernel, launch);
+    return grid[0] - 1 < INT32_MAX && grid[1] - 1 < UINT16_MAX &&
+           grid[2] - 1 < UINT16_MAX && block[0] - 1 < 1024 &&
+           block[1] - 1 < 1024 && block[2] - 1 < 64 &&
+           block[0] * block[1] * block[2] <= kernel->thread_limit &&
+           launch->shared <= kernel->shared_limit;
 }
 
 /* Launches from `loaded` by the attributes of the kernel. */
-static int launch_by(const struct loaded *loaded, const struct launch *launch)
+APART static int launch_by(const struct loaded *loaded,
+                           const struct launch *launch)
 {
     const struct kernel *kernel = &loaded->kernels[launch->entry];
     struct launch_attribute attributes[2];
@@ -1630,17 +1632,19 @@ static int launch_by(const struct loaded *loaded, const struct launch *launch)
 }
 
 /* Launches from `loaded`, as cuLaunchKernel does. */
-static int launch_from(const struct loaded *loaded, const struct launch *launch)
+static HOT int launch_from(const struct loaded *loaded,
+                           const struct launch *launch)
 {
+    const struct kernel *kernel = &loaded->kernels[launch->entry];
     const uint64_t *grid = launch->grid;
     const uint32_t *block = launch->block;
 
-    if (loaded->kernels[launch->entry].attributes)
+    if (kernel->attributes)
         return launch_by(loaded, launch);
-    return loaded->launch(loaded->kernels[launch->entry].function,
-                          (unsigned)grid[0], (unsigned)grid[1],
-                          (unsigned)grid[2], block[0], block[1], block[2],
-                          launch->shared, launch->stream, launch->params, NULL);
+    return loaded->launch(kernel->function, (unsigned)grid[0],
+                          (unsigned)grid[1], (unsigned)grid[2], block[0],
+                          block[1], block[2], launch->shared, launch->stream,
+                          launch->params, NULL);
 }
 
 /* Launches from `loaded` with its context made current meanwhile. */
@@ -1697,10 +1701,11 @@ COLD static enum ingot_status recover(struct ingot_module *module,
     if (result == INVALID_HANDLE || result == INVALID_CONTEXT ||
         result == CONTEXT_IS_DESTROYED) {
         status = acquire(module, &wanted, &loaded);
-        if (!status)
-            status = check_launch(module, loaded, launch);
         if (status)
             return status;
+        if (!is_within_limits(&loaded->kernels[launch->entry], launch))
+            return refuse_launch(module, &loaded->kernels[launch->entry],
+                                 launch);
         if (loaded != failed || result == INVALID_CONTEXT)
             result = launch_within(&module->driver, loaded, launch);
     }
@@ -1715,23 +1720,28 @@ COLD static enum ingot_status recover(struct ingot_module *module,
                          text, result);
 }
 
+/* Where `hot` serves, this calls nothing but the driver. */
 enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
                                CUstream stream, const uint64_t grid[3],
                                const uint32_t block[3], uint32_t dynamic_shared,
                                void **params)
 {
     struct launch launch = {entry, dynamic_shared, stream, grid, block, params};
-    struct loaded *loaded;
-    enum ingot_status status = use(module, entry, stream, &loaded);
+    struct loaded *loaded =
+        module ? atomic_load_explicit(&module->hot, memory_order_acquire)
+               : NULL;
+    enum ingot_status status;
     int result;
 
-    if (status)
-        return status;
-    if (!grid[0] || !grid[1] || !grid[2])
-        return INGOT_OK;
-    status = check_launch(module, loaded, &launch);
-    if (status)
-        return status;
+    if (!loaded || entry >= loaded->kernel_count || loaded->status) {
+        status = use(module, entry, stream, &loaded);
+        if (status)
+            return status;
+    }
+    if (!is_within_limits(&loaded->kernels[entry], &launch))
+        return grid[0] && grid[1] && grid[2]
+                   ? refuse_launch(module, &loaded->kernels[entry], &launch)
+                   : INGOT_OK;
     result = launch_from(loaded, &launch);
     return result ? recover(module, loaded, &launch, result) : INGOT_OK;
 }

@@ -3,8 +3,8 @@
 #
 #   INGOT=build/dev/ingot tests/ci/proofs.sh [FILE...]
 #
-# Without files: all of tests/kernels but the products by Tensor Cores (gemm*, sgemm_split*, conv2d, linear), which take
-# seconds each, those with a line `// slow:`, and scan.ing, whose blocks read from memory which tile is
+# Without files: all of tests/kernels but the products by Tensor Cores (gemm*, sgemm_split*, conv2d, linear, attention),
+# which take seconds each, those with a line `// slow:`, and scan.ing, whose blocks read from memory which tile is
 # theirs. A row for each file: accesses proved, of those with a claim, results written in full, and
 # processor time.
 set -euo pipefail
@@ -16,7 +16,7 @@ least="99 95 95 91"
 
 files=("$@")
 if [[ ${#files[@]} -eq 0 ]]; then
-  mapfile -t files < <(ls tests/kernels/*.ing tests/kernels/{features,seeds,matrix}/*.ing | grep -v '/gemm\|/sgemm_split\|/conv2d\|/linear\|/scan[.]' | xargs grep -L '^// slow:')
+  mapfile -t files < <(ls tests/kernels/*.ing tests/kernels/{features,seeds,matrix}/*.ing | grep -v '/gemm\|/sgemm_split\|/conv2d\|/linear\|/attention\|/scan[.]' | xargs grep -L '^// slow:')
 else
   least="0 0 0 0"
 fi

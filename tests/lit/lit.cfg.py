@@ -13,7 +13,8 @@
 # `REQUIRES: cc` where no C compiler is,
 # `REQUIRES: llvm22` where the compiler was built with another LLVM,
 # `REQUIRES: gpu` where no NVIDIA GPU is.
-# `UNSUPPORTED: instrumented` skips one that takes minutes under a sanitizer, and whose parts others run.
+# `UNSUPPORTED: instrumented` skips one that takes minutes under a sanitizer, and whose parts others run; there
+# `%ingot check` takes two cases (lit/brief), but in check/: generated code is not instrumented, the compiler is.
 
 import os
 import shutil
@@ -23,13 +24,15 @@ import lit.formats
 config.name = "ingot"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".ing", ".test", ".txt"]
-config.excludes = ["Inputs", "README.md", "exits"]
+config.excludes = ["Inputs", "README.md", "exits", "brief"]
 config.test_source_root = os.path.dirname(__file__)
 
 wrong = os.path.join(config.test_source_root, "exits") + f" 1 {config.ingot}"
+brief = os.path.join(config.test_source_root, "brief") + f" {config.ingot}" if config.is_instrumented else config.ingot
 config.substitutions += [
     ("%not %ingot opt", f"{wrong} opt"),
     ("%not %ingot check", f"{wrong} check"),
+    ("%ingot check", f"{brief} check"),
     ("%ingot", config.ingot),
     ("%mapping", "launches,grid_hazards,grid_hazards_loops,single_writer,barrier_insertion,mapped,"
      "overlap,resources"),

@@ -2,6 +2,8 @@
 
 #include "tools/ingot/equivalence.h"
 
+#include "tools/ingot/magnitude.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,6 +117,9 @@ void equivalence_sort(const struct equivalence *e,
 // is below a quarter of what it estimates less than once in ten million times.
 enum { SAMPLE = 16 };
 
+// Roundings of a result all of whose terms cancel.
+enum { ROUNDINGS = 8 };
+
 // Run the definition on the inputs of another seed, and add the squares of a
 // result.  A fault adds nothing.
 static void add_draw(const struct equivalence *e,
@@ -144,6 +149,37 @@ static double drawn_scale(const struct equivalence *e,
     for (size_t n = elements, i = 1; n < SAMPLE; n += elements, i++)
         add_draw(e, array, e->problem->seed + i, &squares);
     return compare_root(&squares);
+}
+
+// Return the size of what the elements of a result are added up from, 0 if
+// the definition fails on it.
+static double added_scale(const struct equivalence *e,
+                          const struct problem_array *array)
+{
+    struct arena arena = {0};
+    struct diag_list ignored = {.arena = &arena};
+    struct definition_request quiet = {.steps = e->definition->steps};
+    struct compare_squares squares = {0};
+    const struct ir_kernel *definition = definition_of(e->problem->kernel);
+    struct eval_argument *results =
+        problem_arguments(&arena, e->problem, &ignored);
+    if (results &&
+        definition_evaluate(&quiet,
+                            magnitude_of(&arena, definition, array->parameter),
+                            results, &ignored))
+        compare_add_squares(array->buffer, results[array->parameter].data,
+                            array->bytes, &squares);
+    problem_free_arguments(e->problem, results);
+    arena_reset(&arena);
+    return compare_root(&squares);
+}
+
+// Return whether elements of size `scale` are no more than what rounding leaves
+// of a few operations on numbers of size `added`.
+static bool is_cancelled(const struct equivalence *e, double scale,
+                         double added)
+{
+    return scale <= ROUNDINGS * e->work->arithmetic * added;
 }
 
 // Return whether an array has too few elements to tell their size.
@@ -185,6 +221,12 @@ struct comparison equivalence_compare(const struct equivalence *e,
     compare_arrays(&c, g, w, array->bytes, poison);
     if (c.wrong && is_few(array)) {
         c.scale = fmax(c.scale, drawn_scale(e, array, squares));
+        compare_arrays(&c, g, w, array->bytes, poison);
+    }
+    double added =
+        c.wrong && type_is_float(b->elem) ? added_scale(e, array) : 0;
+    if (added > c.scale && is_cancelled(e, c.scale, added)) {
+        c.scale = added;
         compare_arrays(&c, g, w, array->bytes, poison);
     }
     return c;

@@ -35,7 +35,10 @@ void equivalence_sort(const struct equivalence *e,
 
 // Compare one result; both sides are sorted.  The size of its elements is the
 // root of their mean square.  A few elements say little of that, one may be near
-// 0 by chance: where a few differ, the definition is run on more inputs.
+// 0 by chance: where a few differ, the definition is run on more inputs. Where
+// all terms cancel, as in q / m - (s / m) * (s / m) for m = 1, elements are as
+// small as what rounding leaves, or 0: then it is the size of these terms
+// (magnitude.h).
 struct comparison equivalence_compare(const struct equivalence *e,
                                       const struct problem_array *array,
                                       const struct eval_argument *got,
