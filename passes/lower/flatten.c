@@ -137,8 +137,8 @@ static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
     struct ir_expr *r = ir_with_args(f->arena, x, args);
-    bool is_cut =
-        fits && !narrow && type_is_index(x->type) && ir_is_of_params(x);
+    bool is_cut = f->is_bounded && fits && !narrow && type_is_index(x->type) &&
+                  ir_is_of_params(x);
     return is_cut ? flatten_in_width(f, r, TYPE_idx32) : r;
 }
 

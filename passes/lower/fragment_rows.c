@@ -45,9 +45,9 @@ bool spread_reduces(const struct spread *x)
         stores |= f && f->dim[1] == FRAGMENT_NONE;
     }
     for (uint32_t i = 0; i < x->n; i++)
-        found |= x->loops[i].side == 1 && x->loops[i].inside &&
-                 ir_stage_role(stage, x->loops[i].loop->u.loop.var) ==
-                     STAGE_REDUCES;
+        found |=
+            x->loops[i].side == 1 && x->loops[i].inside &&
+            ir_stage_role(stage, x->loops[i].loop->u.loop.var) == STAGE_REDUCES;
     return found && stores;
 }
 
@@ -90,7 +90,8 @@ static void declare_parts(struct rows *r, struct ir_block *out)
         own->space = SPACE_local;
         own->span = x->stage->span;
         ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, own), x->stage));
-        r->part[v] = (struct reducer_place){.buffer = own, .n = 1, .index = index};
+        r->part[v] =
+            (struct reducer_place){.buffer = own, .n = 1, .index = index};
         r->to[v] = (struct reducer_place){.buffer = store->u.store.buffer,
                                           .n = store->u.store.n,
                                           .index = store->u.store.index};
@@ -109,9 +110,9 @@ static void wrap_rows(struct rows *r, struct ir_block *block)
             continue;
         struct ir_var *var =
             ir_var_new(a, old->name, old->type, VAR_loop, old->span);
-        struct ir_stmt *s = ir_stmt_for(
-            a, var, ir_int(a, 0), ir_int(a, x->layout.digit[0][i].extent),
-            ir_int(a, 1), AXIS_unroll);
+        struct ir_stmt *s = ir_stmt_for(a, var, ir_int(a, 0),
+                                        ir_int(a, x->layout.digit[0][i].extent),
+                                        ir_int(a, 1), AXIS_unroll);
         ir_replace_in(a, block, old, ir_read(a, var));
         ir_enclose(a, block, ir_stmt_from(s, x->stage), &s->u.loop.body);
     }
@@ -122,8 +123,7 @@ static void append_combine(struct rows *r, const struct reducer_place *to,
                            struct ir_expr *const *right, struct ir_block *out)
 {
     struct fragments *f = r->x->f;
-    struct ir_block all =
-        reducer_combine(f->p, &r->of, to, right, NULL);
+    struct ir_block all = reducer_combine(f->p, &r->of, to, right, NULL);
     ir_append_all(f->p->arena, out, &all);
 }
 
@@ -145,10 +145,10 @@ static void append_exchange(struct rows *r, struct ir_block *out)
                     a, str_name(r->x->f->p->names, "other"),
                     r->part[v].buffer->elem, VAR_let, r->x->stage->span);
                 ir_append(a, out,
-                          ir_stmt_from(ir_stmt_let(a, var,
-                                                   ir_call(a, OP_shuffle_xor, 2,
-                                                           args)),
-                                       r->x->stage));
+                          ir_stmt_from(
+                              ir_stmt_let(a, var,
+                                          ir_call(a, OP_shuffle_xor, 2, args)),
+                              r->x->stage));
                 right[v] = ir_read(a, var);
             }
             append_combine(r, r->part, right, out);
@@ -208,10 +208,10 @@ bool spread_reduce(struct spread *x, struct ir_block *front,
         return false;
     declare_parts(&r, front);
     for (size_t v = 0; v < r.of.n; v++) {
-        ir_append(a, &begin,
-                  ir_stmt_from(reducer_write(a, &r.part[v],
-                                             r.of.values[v].identity),
-                               x->stage));
+        ir_append(
+            a, &begin,
+            ir_stmt_from(reducer_write(a, &r.part[v], r.of.values[v].identity),
+                         x->stage));
         right[v] = reducer_read(a, &r.part[v]);
     }
     wrap_rows(&r, &begin);

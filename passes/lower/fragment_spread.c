@@ -322,11 +322,11 @@ struct ir_expr **spread_index(struct spread *x, const struct fragment *f,
         affine_divide(a, &all, &by, &quotient, &rest);
         out[d] = affine_expr(a, &quotient, type_scalar(TYPE_int));
         if (f->tile[side] != x->like->tile[side])
-            out[d] = ir_add(
-                a,
-                ir_mul(a, out[d],
-                       ir_int(a, x->like->tile[side] / f->tile[side])),
-                spread_tile_within(x, f, side));
+            out[d] =
+                ir_add(a,
+                       ir_mul(a, out[d],
+                              ir_int(a, x->like->tile[side] / f->tile[side])),
+                       spread_tile_within(x, f, side));
     }
     out[rank] = element;
     return out;
@@ -398,7 +398,8 @@ static void redirect_store(struct redirect *r, struct ir_stmt *s)
         r->wrong = other_place;
         return;
     }
-    s->u.store.index = spread_index(r->x, f, s->u.store.index, element(r->x, f));
+    s->u.store.index =
+        spread_index(r->x, f, s->u.store.index, element(r->x, f));
     s->u.store.buffer = f->local;
     s->u.store.n = f->local->rank;
 }
@@ -486,8 +487,8 @@ static void wrap_elements(struct spread *x, struct ir_block *block)
                 const struct matrix_digit *d = &layout->digit[side][i];
                 if (d->by != MATRIX_BY_ELEMENT || d->step != step)
                     continue;
-                bool is_pair = step == 1 && side == 1 && d->weight == 1 &&
-                               !x->reduces;
+                bool is_pair =
+                    step == 1 && side == 1 && d->weight == 1 && !x->reduces;
                 wrap(x, block, x->digit[side * MATRIX_DIGITS_MOST + i],
                      d->extent, is_pair ? AXIS_vector : AXIS_unroll, x->stage);
                 next = step * d->extent;

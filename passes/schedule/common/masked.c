@@ -78,7 +78,8 @@ static struct ir_expr *end_of(struct pass *p, struct ir_stmt *loop,
     struct ir_expr *all = affine_expr(a, &rest, type_scalar(TYPE_int));
     struct facts facts = facts_around(p->scratch, p->kernel, loop);
     return fold_expr(a, &facts,
-                     ir_binary(a, OP_div, ir_binary(a, OP_max, all, ir_int(a, 0)),
+                     ir_binary(a, OP_div,
+                               ir_binary(a, OP_max, all, ir_int(a, 0)),
                                ir_int(a, -factor)));
 }
 

@@ -32,8 +32,8 @@ static struct ir_expr *scaled(struct arena *a, struct ir_expr *x)
     for (int i = 0; i < 2; i++) {
         bool varies = false;
         ir_foreach_expr(e, x->args[i])
-            varies |= e->op == OP_load || (e->op == OP_var &&
-                                           e->u.var->kind != VAR_param);
+            varies |= e->op == OP_load ||
+                      (e->op == OP_var && e->u.var->kind != VAR_param);
         if (!varies)
             return ir_binary(a, OP_mul, x->args[1 - i],
                              ir_binary(a, OP_mul, x->args[i], number));

@@ -633,8 +633,8 @@ static void rewrite(struct sched_call *c, struct online *o)
 static void shorten(const struct online *o)
 {
     struct ir_for *loop = &o->loop->u.loop;
-    struct ir_expr *end = sched_masked_end(o->pass, o->loop, o->stage,
-                                           o->weights.element);
+    struct ir_expr *end =
+        sched_masked_end(o->pass, o->loop, o->stage, o->weights.element);
     if (end)
         loop->to = ir_binary(o->pass->arena, OP_min, loop->to, end);
 }
