@@ -41,7 +41,7 @@ static bool is_library(enum ir_op op)
     switch ((int)op) {
 #define MATH(op, f32, f64, fast, ptx)                                          \
     case OP_##op:                                                              \
-        return strncmp(f32, "llvm.", 5) != 0;
+        return strncmp(f32, "llvm.", 5) != 0 || strncmp(f64, "__nv_", 5) == 0;
 #include "nvptx/intrin.def"
     }
     return false;
