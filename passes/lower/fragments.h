@@ -13,7 +13,7 @@
 // elements that the thread has of a tile. One that has an element for each row
 // alone has no columns: each thread has the elements of the rows of which it has
 // others.
-enum { FRAGMENT_NONE = UINT32_MAX }; // no such dimension
+enum { FRAGMENT_NONE = INT32_MAX }; // no such dimension
 struct fragment {
     struct ir_stmt *alloc;
     struct ir_buffer *array, *local;
