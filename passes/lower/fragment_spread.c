@@ -204,6 +204,15 @@ static bool reads_back(const struct spread *x)
     return false;
 }
 
+// Return whether the stage stores rows to memory, which several threads have.
+static bool stores_rows(const struct spread *x)
+{
+    bool found = false;
+    ir_foreach_stmt_from(s, x->stage)
+        found |= s->kind == STMT_store && !fragment_of(x->f, s->u.store.buffer);
+    return found && x->like->dim[1] == FRAGMENT_NONE;
+}
+
 // Check that nothing but the stage is in those loops, and that it does not
 // use what other threads have.
 static const char *check_nest(struct spread *x)
@@ -211,6 +220,8 @@ static const char *check_nest(struct spread *x)
     struct ir_stmt *top = x->loops[first_inside(x)].loop;
     struct ir_stage *stage = &x->stage->u.stage;
     bool is_below = false;
+    if (stores_rows(x))
+        return "it stores elements of rows, which several threads have";
     for (uint32_t i = 0; i + 1 < x->path.n; i++) {
         struct ir_stmt *s = x->path.stmts[i];
         is_below |= s == top;

@@ -24,7 +24,8 @@
 //
 // If X is minus infinity where a condition does not hold, as in `j <= i ? .. : -inf`, and
 // that leaves the last tiles of a row no elements, the loop ends in front of them
-// (common/masked.h): for all rows that threads have at the same time.
+// (common/masked.h): for all rows that threads have at the same time.  What their
+// weights, which are 0, would be multiplied by is not looked at, infinite or not.
 //
 // Requires:
 //  1. the stage finds the greatest of f32 or f64 elements,
