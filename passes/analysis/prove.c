@@ -319,10 +319,20 @@ bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y)
     return !rest.failed && facts_nonnegative(f, &rest);
 }
 
+// Return x of ceildiv(x, n): it is positive where the quotient is.
+static struct ir_expr *dividend(struct ir_expr *to)
+{
+    int64_t n;
+    while (to->op == OP_ceildiv && ir_int_value(to->args[1], &n) && n > 0)
+        to = to->args[0];
+    return to;
+}
+
 bool facts_runs(const struct facts *f, const struct ir_for *loop)
 {
-    struct ir_expr *some = ir_binary(f->arena, OP_lt, loop->from, loop->to);
-    return facts_holds(f, some);
+    bool is_counted = ir_is_int_const(loop->from, 0);
+    struct ir_expr *to = is_counted ? dividend(loop->to) : loop->to;
+    return facts_holds(f, ir_binary(f->arena, OP_lt, loop->from, to));
 }
 
 // Decide a comparison of integers by their ranges.

@@ -45,8 +45,8 @@ static void describe(const struct running *r, struct region *region,
     region_describe(region, b, strides);
 }
 
-// Add an array to the machine; `data` NULL leaves it undefined.
-// Returns NULL after reporting.
+// Add an array to the machine; `data` NULL leaves it undefined, where stores are
+// watched.  Returns NULL after reporting.
 static struct region *add_array(struct running *r, const struct ir_buffer *b,
                                 const void *data, size_t bytes)
 {
@@ -57,7 +57,7 @@ static struct region *add_array(struct running *r, const struct ir_buffer *b,
         return NULL;
     }
     describe(r, region, b);
-    region->is_defined = is_defined(r->code->kernel, b);
+    region->is_defined = !r->code->is_checked || is_defined(r->code->kernel, b);
     region->is_read_only = b->role == ROLE_input;
     region->is_result = b->role == ROLE_output;
     if (data && bytes)

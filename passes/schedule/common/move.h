@@ -98,6 +98,9 @@ bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
 // variables, that does not hold the loop `to` which it moves into.
 bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
                          struct ir_stmt *to, struct sched_stores *out);
+// The same, or its iterations store to different elements, wherever these are.
+bool sched_check_apart(const struct sched_call *c, struct ir_stmt *stage,
+                       struct ir_stmt *to, struct sched_stores *out);
 // Nothing has been said of the loops that a stage leaves, and that new ones
 // replace: they are no parts of a loop, run as they stand, and have no marks.
 bool sched_check_moved(const struct sched_call *c, struct ir_stmt *stage);

@@ -53,19 +53,26 @@ static bool add_stores(struct arena *a, struct sched_stores *out,
     return true;
 }
 
-bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
-                     struct sched_stores *out)
+// Find what a stage stores; false if it does anything else than to store at one index.
+static bool find_stores(struct pass *p, struct ir_stmt *stage,
+                        struct sched_stores *out)
 {
     const struct ir_stage *own = &stage->u.stage;
     *out = (struct sched_stores){0};
     if (stage->kind != STMT_stage || !add_stores(p->scratch, out, &own->body) ||
-        !add_stores(p->scratch, out, &own->init) || !out->arrays.n ||
-        !is_own_index(own, out->n, out->index))
+        !add_stores(p->scratch, out, &own->init) || !out->arrays.n)
         return false;
     ir_foreach_expr_from(x, stage)
         if (ir_op_info(x->op)->flags & OP_WRITES)
             return false;
     return true;
+}
+
+bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
+                     struct sched_stores *out)
+{
+    return find_stores(p, stage, out) &&
+           is_own_index(&stage->u.stage, out->n, out->index);
 }
 
 bool sched_reads_own(const struct ir_stage *stage, const struct ir_expr *load,
@@ -220,11 +227,10 @@ static bool is_uneven(const struct left_search *f)
     return false;
 }
 
-bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
-                         struct ir_stmt *to, struct sched_stores *out)
+// Check what sched_check_movable does besides the stores.
+static bool check_leaves(const struct sched_call *c, struct ir_stmt *stage,
+                         struct ir_stmt *to)
 {
-    if (!sched_check_stores(c, stage, out))
-        return false;
     struct left_search f = {.pass = c->pass,
                             .stage = &stage->u.stage,
                             .to = to,
@@ -235,6 +241,38 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
     return !is_uneven(&f) ||
            sched_refuse_shape(c, stage,
                               "a loop around it depends on another one");
+}
+
+bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
+                         struct ir_stmt *to, struct sched_stores *out)
+{
+    return sched_check_stores(c, stage, out) && check_leaves(c, stage, to);
+}
+
+// Return whether no two iterations of the loops that a stage leaves store to one
+// element.
+static bool stores_apart(struct pass *p, const struct ir_stmt *stage,
+                         struct ir_stmt *to)
+{
+    struct ir_block loops = sched_loops(p, stage);
+    struct depend_conflict ignored;
+    for (size_t i = 0; i < loops.n; i++)
+        if (loops.at[i] != to && !sched_is_below(p, to, loops.at[i]) &&
+            depend_carried(p, loops.at[i], AXIS_vector, false, &ignored))
+            return false;
+    return true;
+}
+
+bool sched_check_apart(const struct sched_call *c, struct ir_stmt *stage,
+                       struct ir_stmt *to, struct sched_stores *out)
+{
+    if (sched_stores_of(c->pass, stage, out) ||
+        !find_stores(c->pass, stage, out) || ir_stage_reduces(&stage->u.stage))
+        return sched_check_movable(c, stage, to, out);
+    return check_leaves(c, stage, to) &&
+           (stores_apart(c->pass, stage, to) ||
+            sched_refuse_shape(c, stage,
+                               "two iterations may store to one element"));
 }
 
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,

@@ -17,7 +17,6 @@
 
 #include "passes/schedule/depend/access.h"
 
-#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
@@ -238,18 +237,26 @@ static void know_dividend(struct depend_nest *w, struct depend_known *k,
     }
 }
 
+// Return whether an expression is the product of two others.
+static bool is_product(struct arena *a, struct ir_expr *x, struct ir_expr *n,
+                       struct ir_expr *m)
+{
+    struct affine form = affine_of(a, x), both = affine_of(a, ir_mul(a, n, m));
+    struct affine rest = affine_add(a, &form, -1, &both);
+    return !rest.failed && affine_is_number(&rest) && rest.constant == 0;
+}
+
 // Add the quotient x / n if x / n % m and x / (n * m) are known: of x / n, they
 // are the last digit in the base m and those in front of it.
 static void know_quotient(struct depend_nest *w, struct depend_known *k,
                           struct ir_expr *x, struct ir_expr *digit)
 {
     struct ir_expr *quotient = digit->args[0];
-    int64_t n, m, both, other;
-    if (quotient->op != OP_div || !ir_int_value(quotient->args[1], &n) ||
-        !ir_int_value(digit->args[1], &m) || n <= 0 || m <= 0 ||
-        !num_mul(n, m, &both) || !ir_expr_equal(x->args[0], quotient->args[0]))
-        return;
-    if (ir_int_value(x->args[1], &other) && other == both)
+    if (quotient->op == OP_div &&
+        ir_expr_equal(x->args[0], quotient->args[0]) &&
+        !varies(w, k, digit->args[1]) &&
+        is_product(w->pass->scratch, x->args[1], quotient->args[1],
+                   digit->args[1]))
         know(w, k, quotient);
 }
 

@@ -241,9 +241,12 @@ bool look_is_scatter(struct interp *in, const struct sched_values *args,
                      struct sched_value *out);
 bool look_is_ragged(struct interp *in, const struct sched_values *args,
                     struct sched_value *out);
-// Set `out` to the loops that are indices of an array in a stage.
+// Set `out` to the loops that are indices of an array in a stage; to the dimension
+// whose index a loop is.
 bool look_indices(struct interp *in, const struct sched_values *args,
                   struct sched_value *out);
+bool look_dimension(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
 
 // Fill `out` with the loops around a stage, outermost first.
 void interp_loops(struct interp *in, const struct sched_value *stage,

@@ -167,12 +167,17 @@ static struct ir_stmt *index_loop(struct interp *in, struct ir_stmt *stage,
     return found;
 }
 
+// Return the array that an argument is, or that a stage stores.
+static const struct ir_buffer *array_of(const struct sched_value *array)
+{
+    return array->kind == VALUE_array ? array->buffer
+                                      : sched_stored(array->stmt);
+}
+
 bool look_indices(struct interp *in, const struct sched_values *args,
                   struct sched_value *out)
 {
-    const struct sched_value *array = &args->at[1];
-    const struct ir_buffer *b =
-        array->kind == VALUE_array ? array->buffer : sched_stored(array->stmt);
+    const struct ir_buffer *b = array_of(&args->at[1]);
     out->kind = VALUE_list;
     for (uint32_t d = 0; b && d < b->rank; d++) {
         struct sched_value v = {.kind = VALUE_loop, .span = out->span};
@@ -180,5 +185,17 @@ bool look_indices(struct interp *in, const struct sched_values *args,
         if (v.stmt)
             vec_push(in->pass->scratch, &out->list, v);
     }
+    return true;
+}
+
+bool look_dimension(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out)
+{
+    const struct ir_buffer *b = array_of(&args->at[1]);
+    out->kind = VALUE_int;
+    out->number = -1;
+    for (uint32_t d = b ? b->rank : 0; d-- > 0;)
+        if (index_loop(in, args->at[0].stmt, b, d) == args->at[2].stmt)
+            out->number = d;
     return true;
 }

@@ -9,7 +9,8 @@
 //   for ax0 in 0..m { C[ax0] = C_pad[ax0] }
 //
 // One multiple for each iteration variable, 1 where there is nothing to pad;
-// an array that does not grow is read as it is.
+// an array that does not grow is read as it is.  An index that is no iteration
+// variable, as h + r of a window, stays; what it is made of has the multiple 1.
 // The results are the stages that pad, in the order in which the stage reads
 // their arrays, and the one that crops.  What is added in a padded part of a
 // sum is a product with a 0 that pads; if its other factor has infinities or
@@ -17,8 +18,8 @@
 //
 // Requires:
 //  1. the stage stores one element of its own, adds a product to it if it
-//     is a reduction, indexes what it reads with its iteration variables,
-//     and is not scheduled yet                                   E0695
+//     is a reduction, indexes what it reads with the iteration variables
+//     that are padded, and is not scheduled yet                  E0695
 //  2. a factor is padded in each part of the sum                 E0695
 //  3. a multiple of at least 1 for each iteration variable       E0696
 
@@ -31,6 +32,7 @@
 
 // What is padded.
 struct padding {
+    const struct sched_call *call;
     struct pass *pass;
     struct ir_stmt *stage, *store;
     struct ir_path path;
@@ -50,6 +52,25 @@ static int iter_at(const struct padding *d, const struct ir_expr *x)
 static int64_t multiple(const struct sched_call *c, int iter)
 {
     return c->args.at[iter + 1].number;
+}
+
+// Return whether an iteration variable that is padded is in an index, and is not the
+// whole of it.
+static bool is_padded_in(const struct padding *d, const struct ir_expr *index)
+{
+    const struct ir_stage *stage = &d->stage->u.stage;
+    for (size_t i = 0; i < stage->iters.n && i + 1 < d->call->args.n; i++)
+        if (multiple(d->call, (int)i) > 1 &&
+            ir_mentions(index, stage->iters.at[i].var))
+            return iter_at(d, index) < 0;
+    return false;
+}
+
+// Return whether a dimension that has this index grows.
+static bool grows_at(const struct padding *d, const struct ir_expr *index)
+{
+    int iter = iter_at(d, index);
+    return iter >= 0 && multiple(d->call, iter) > 1;
 }
 
 // Return whether an expression loads something.
@@ -99,8 +120,8 @@ static void take_load(struct padding *d, struct ir_expr *x)
     if (x->type.kind == TYPE_bool)
         d->fault = "it reads truth values";
     for (uint32_t i = 0; i < x->n; i++)
-        if (iter_at(d, x->args[i]) < 0)
-            d->fault = "it reads at other indices than iteration variables";
+        if (is_padded_in(d, x->args[i]))
+            d->fault = "what is padded is only a part of an index";
     vec_foreach_value(y, &d->loads) {
         if (y->u.buffer != x->u.buffer)
             continue;
@@ -231,8 +252,10 @@ static struct ir_buffer *padded(struct padding *d, struct ir_buffer *old,
     const char *name = arena_printf(d->pass->scratch, "%s_pad", old->name);
     struct ir_buffer *b = sched_new_buffer(d->pass, name, old, SPACE_global);
     b->shape = arena_array(a, struct ir_expr *, old->rank + 1);
-    for (uint32_t i = 0; i < old->rank; i++)
-        b->shape[i] = d->extents[iter_at(d, index[i])];
+    for (uint32_t i = 0; i < old->rank; i++) {
+        int iter = iter_at(d, index[i]);
+        b->shape[i] = iter < 0 ? old->shape[i] : d->extents[iter];
+    }
     return b;
 }
 
@@ -255,7 +278,7 @@ static void pad_input(struct sched_call *c, struct padding *d,
     struct arena *a = d->pass->arena;
     bool grows = false;
     for (uint32_t i = 0; i < load->n; i++)
-        grows |= multiple(c, iter_at(d, load->args[i])) > 1;
+        grows |= grows_at(d, load->args[i]);
     if (!grows)
         return;
     struct ir_buffer *from = load->u.buffer, *to = padded(d, from, load->args);
@@ -266,11 +289,12 @@ static void pad_input(struct sched_call *c, struct padding *d,
     for (uint32_t i = 0; i < from->rank; i++) {
         struct ir_iter *it = &stage->u.stage.iters.at[i];
         it->extent = to->shape[i];
+        if (!grows_at(d, load->args[i]))
+            continue;
         int iter = iter_at(d, load->args[i]);
         struct ir_expr *end = d->stage->u.stage.iters.at[iter].extent;
-        if (multiple(c, iter) > 1)
-            inside = ir_binary(a, OP_and, inside,
-                               ir_binary(a, OP_lt, ir_read(a, it->var), end));
+        inside = ir_binary(a, OP_and, inside,
+                           ir_binary(a, OP_lt, ir_read(a, it->var), end));
     }
     store->u.store.value =
         ir_select(a, inside, store->u.store.value, ir_zero(a, from->elem));
@@ -293,7 +317,7 @@ static void pad_nest(struct padding *d)
 bool sched_pad_einsum(struct sched_call *c)
 {
     struct pass *p = c->pass;
-    struct padding d = {.pass = p, .stage = sched_arg(c, 0)};
+    struct padding d = {.call = c, .pass = p, .stage = sched_arg(c, 0)};
     if (!check(c, &d))
         return false;
     const struct ir_stage *stage = &d.stage->u.stage;

@@ -12,7 +12,8 @@
 //
 // Requires:
 //  1. the stage stores to its own iteration variables,
-//     and alone writes its arrays                      E0653 E0654
+//     or each iteration to elements of its own, and
+//     alone writes its arrays                          E0653 E0654
 //  2. an array that it reads, at its own iteration
 //     variables, is written in the loop ...            E0654 E0656
 //  3. ... by a stage that computes all that it reads,
@@ -364,7 +365,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
 {
     size_t at;
     *m = (struct move){.stage = sched_arg(c, 0), .loop = loop};
-    if (!sched_check_movable(c, m->stage, loop, &m->stores))
+    if (!sched_check_apart(c, m->stage, loop, &m->stores))
         return false;
     struct sched_uses uses = sched_uses_of_all(c->pass, &m->stores.arrays);
     if (!sched_check_alone(c, m->stage, &uses))
