@@ -275,6 +275,21 @@ static bool is_in(const void *at, size_t bytes, enum place place)
     return false;
 }
 
+int fake_find_memory(uint64_t address, struct fake_memory *memory)
+{
+    int i;
+
+    for (i = 0; i < MEMORIES; i++)
+        if (memories[i].at &&
+            address - (uintptr_t)memories[i].at < memories[i].size) {
+            memory->start = (uintptr_t)memories[i].at;
+            memory->size = memories[i].size;
+            memory->type = memories[i].place == DEVICE ? 2 : 1;
+            return 1;
+        }
+    return 0;
+}
+
 API int cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     void *at = NULL;
