@@ -55,7 +55,7 @@ typedef pthread_t thread;
 #endif
 
 /* What a thread copies at a time. */
-enum { SLICE = 1 << 20 };
+enum { SLICE = 1 << 18 };
 
 /* Threads, and the copies of a chunk that they do.  The lock is for all but what
  * is copied. */

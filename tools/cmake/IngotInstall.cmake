@@ -61,7 +61,7 @@ install(FILES ${PROJECT_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET ingot)
   include(IngotLicences)
   install(CODE "
-    set(ingot \"$<TARGET_FILE:ingot>\")
+    set(ingot \"${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:ingot>\")
     set(ingot_commands \"${PROJECT_SOURCE_DIR}/tools/ingot/commands.def\")
     set(ingot_data \"${CMAKE_INSTALL_DATADIR}\")
     set(ingot_scratch \"${PROJECT_BINARY_DIR}\")
