@@ -74,9 +74,9 @@ static LLVMValueRef round_magnitude(struct emitter *e,
     LLVMValueRef least_normal = word(e, (int64_t)(1 - l->bias + 127) << 23);
     LLVMValueRef is_small =
         LLVMBuildICmp(b, LLVMIntULT, magnitude, least_normal, "");
-    LLVMValueRef rounded =
-        LLVMBuildSelect(b, is_small, round_subnormal(e, l, magnitude),
-                        round_normal(e, l, magnitude), "");
+    LLVMValueRef normal = round_normal(e, l, magnitude);
+    LLVMValueRef subnormal = round_subnormal(e, l, magnitude);
+    LLVMValueRef rounded = LLVMBuildSelect(b, is_small, subnormal, normal, "");
     LLVMValueRef args[] = {rounded, word(e, l->greatest)};
     return emit_intrinsic(e, "llvm.umin", LLVMTypeOf(rounded), args, 2);
 }

@@ -21,7 +21,20 @@ func main() {
 	options := object.Options{Driver: os.Args[1]}
 	_, err := object.OpenFile("no such file", options)
 	refuses(err, "no such file")
-	module, err := object.OpenFile("object.fatbin", options)
+	bytes, err := os.ReadFile("object.fatbin")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, err = object.Open(bytes[:len(bytes)/2], options)
+	refuses(err, "wrong size")
+	call(object.OpenFile("object.fatbin", options))
+	call(object.Open(bytes, options))
+	fmt.Println("go works")
+}
+
+// call launches the kernels of a module, and closes it.
+func call(module *object.Module, err error) {
 	if err == nil {
 		err = module.Preload()
 	}
@@ -36,5 +49,4 @@ func main() {
 	refuses(module.Vadd(0, 1001, a, c, 1.5, object.Array{}), "A: f32[n]: the array is too small")
 	refuses(module.Vadd(0, -1, a, c, 1.5, object.Array{}), "n >= 0")
 	module.Close()
-	fmt.Println("go works")
 }

@@ -17,18 +17,31 @@ cc -std=c11 -O2 -Wall -Wextra -Werror -I. -shared -fPIC tests/examples/*.c -o "$
 
 warnings='-O1 -Wall -Wextra -Werror'
 export CUDA=$work/cuda ARCH=none CFLAGS=$warnings CXXFLAGS=$warnings LD_LIBRARY_PATH=$FAKE_DRIVER
-PIPELINE='-c 3000 20000 7' docs/examples/run.sh >"$work/log" 2>&1
+docs/examples/run.sh --build "$work/programs" >"$work/log" 2>&1 &&
+  PIPELINE='-c 3000 20000 7' INGOT=/nowhere docs/examples/run.sh --run "$work/programs" >>"$work/log" 2>&1
 status=$?
 cat "$work/log"
 [[ $status == 0 ]] || exit 1
 
-# What each prints of its result, and two tables of 12 lines.
+# What each prints of its result, and two tables of 13 lines.
 for line in 'saxpy: 1000003 elements, 0 wrong; y\[7\] = 15' 'softmax: 37 rows of 1001, 0 wrong' \
   'heat: 500 steps, 0 wrong' 'logistic: 3000017 elements on 2 GPUs, 0 wrong; y\[2048\] = 0.875'; do
   grep -q "^$line" "$work/log" || { echo "FAIL: no line $line"; exit 1; }
 done
 ! command -v go >/dev/null || grep -q '^gray: 8 pictures, 0 wrong' "$work/log" || { echo "FAIL: no gray pictures"; exit 1; }
-[[ $(grep -c 'times$' "$work/log") == 24 ]] || { echo "FAIL: the tables of the pipeline"; exit 1; }
+[[ $(grep -c 'times$' "$work/log") == 26 ]] || { echo "FAIL: the tables of the pipeline"; exit 1; }
+
+# Both steps in one, and what fails.
+docs/examples/run.sh c >"$work/log" && grep -q '^saxpy: .* 0 wrong' "$work/log" ||
+  { echo "FAIL: one example"; exit 1; }
+mkdir "$work/none"
+docs/examples/run.sh --run "$work/none" >"$work/log"
+[[ $? == 77 ]] || { echo "FAIL: nothing to run"; exit 1; }
+ln -s /bin/false "$work/none/c"
+if docs/examples/run.sh --run "$work/none" >"$work/log" || ! grep -q '^c: FAILED' "$work/log"; then
+  echo "FAIL: an example that fails"
+  exit 1
+fi
 
 # The toolkit's own headers.
 headers=/usr/local/cuda/include

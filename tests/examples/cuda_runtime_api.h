@@ -17,7 +17,11 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0 };
-enum { cudaHostAllocPortable = 1, cudaStreamNonBlocking = 1 };
+enum {
+    cudaHostAllocPortable = 1,
+    cudaHostRegisterDefault = 0,
+    cudaStreamNonBlocking = 1
+};
 
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetDeviceCount(int *count);
@@ -27,6 +31,8 @@ cudaError_t cudaFree(void *pointer);
 cudaError_t cudaMallocHost(void **pointer, size_t size);
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags);
+cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size,
                        enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,

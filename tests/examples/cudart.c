@@ -20,6 +20,8 @@ int cuMemAlloc_v2(void **address, size_t size);
 int cuMemFree_v2(void *address);
 int cuMemHostAlloc(void **at, size_t size, unsigned flags);
 int cuMemFreeHost(void *at);
+int cuMemHostRegister_v2(void *at, size_t size, unsigned flags);
+int cuMemHostUnregister(void *at);
 int cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes);
 int cuMemcpyDtoH_v2(void *to, const void *from, size_t bytes);
 int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes,
@@ -142,6 +144,18 @@ cudaError_t cudaFreeHost(void *pointer)
     int result = ready();
 
     return result || !pointer ? result : cuMemFreeHost(pointer);
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
+{
+    int result = ready();
+
+    return result ? result : cuMemHostRegister_v2(pointer, size, flags);
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+    return cuMemHostUnregister(pointer);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size,

@@ -19,7 +19,7 @@
 
 typedef struct CUstream_st *CUstream;
 
-enum { CONTEXTS = 16, STREAMS = 256, OBJECTS = 65536, CALLS = 96 };
+enum { CONTEXTS = 16, STREAMS = 4096, OBJECTS = 65536, CALLS = 96 };
 
 /* A context; `id` 0 for one never used. */
 struct context {

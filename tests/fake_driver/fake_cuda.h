@@ -161,6 +161,9 @@ FAKE_HIDDEN int fake_enter(const char *function, int feels_sticky);
 /* Forgets all memory, streams, events and what is queued. */
 FAKE_HIDDEN void fake_streams_reset(void);
 
+/* Finds the allocation that holds `address`; 0 if none does. */
+FAKE_HIDDEN int fake_find_memory(uint64_t address, struct fake_memory *memory);
+
 /* Queues a launch of `kernel`. */
 FAKE_HIDDEN int fake_queue_kernel(void *stream,
                                   const struct fake_kernel *kernel,

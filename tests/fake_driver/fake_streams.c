@@ -27,14 +27,15 @@
             return enter_result;                                               \
     } while (0)
 
-enum { MEMORIES = 512, STREAMS = 256, TEXT = 65536 };
+enum { MEMORIES = 512, STREAMS = 4096, TEXT = 65536 };
 
 typedef struct CUstream_st *CUstream;
 
 /* Where an allocation is. */
-enum place { DEVICE, PINNED };
+enum place { DEVICE, PINNED, REGISTERED };
 
-/* An allocation; `at`, a multiple of 256 within `block`, NULL: none. */
+/* An allocation; `at`, a multiple of 256 within `block`, NULL: none.  Registered
+ * memory has no block of its own. */
 struct memory {
     void *block;
     char *at;
@@ -76,6 +77,7 @@ struct graph {
 
 static struct memory memories[MEMORIES];
 static struct list queued;
+static size_t done; /* the first so many that are queued are done */
 static void *numbered[STREAMS];
 static int stream_count;
 static void *capturing;
@@ -95,6 +97,7 @@ void fake_streams_reset(void)
     memset(memories, 0, sizeof memories);
     free(queued.at);
     memset(&queued, 0, sizeof queued);
+    done = 0;
     stream_count = 0;
     capturing = captured = NULL;
     text_length = 0;
@@ -168,7 +171,9 @@ static void drain(const void *stream, size_t count)
     struct operation *operation;
     size_t i;
 
-    for (i = 0; i < count && i < queued.count; i++) {
+    while (done < queued.count && queued.at[done].is_done)
+        done++;
+    for (i = done; i < count && i < queued.count; i++) {
         operation = &queued.at[i];
         if (operation->stream != stream || operation->is_done)
             continue;
@@ -187,7 +192,7 @@ static void drain_all(void)
 {
     size_t i;
 
-    for (i = 0; i < queued.count; i++)
+    for (i = done; i < queued.count; i++)
         drain(queued.at[i].stream, queued.count);
 }
 
@@ -262,12 +267,27 @@ static bool is_in(const void *at, size_t bytes, enum place place)
 
     for (i = 0; i < MEMORIES; i++) {
         first = (uintptr_t)memories[i].at;
-        if (first && memories[i].place == place && begin >= first &&
-            begin + bytes <= first + memories[i].size)
+        if (first && (memories[i].place == DEVICE) == (place == DEVICE) &&
+            begin >= first && begin + bytes <= first + memories[i].size)
             return true;
     }
     fake_state()->malformed++;
     return false;
+}
+
+int fake_find_memory(uint64_t address, struct fake_memory *memory)
+{
+    int i;
+
+    for (i = 0; i < MEMORIES; i++)
+        if (memories[i].at &&
+            address - (uintptr_t)memories[i].at < memories[i].size) {
+            memory->start = (uintptr_t)memories[i].at;
+            memory->size = memories[i].size;
+            memory->type = memories[i].place == DEVICE ? 2 : 1;
+            return 1;
+        }
+    return 0;
 }
 
 API int cuMemAlloc_v2(uint64_t *address, size_t size)
@@ -297,6 +317,31 @@ API int cuMemFreeHost(void *at)
 {
     ENTER();
     return release(at, PINNED);
+}
+
+API int cuMemHostRegister_v2(void *at, size_t size, unsigned flags)
+{
+    int i = 0;
+
+    ENTER();
+    if (!at || !size || flags)
+        return 1;
+    pthread_mutex_lock(&lock);
+    while (memories[i].at)
+        i++;
+    memories[i].block = NULL;
+    memories[i].at = at;
+    memories[i].size = size;
+    memories[i].place = REGISTERED;
+    fake_state()->live_memory++;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+API int cuMemHostUnregister(void *at)
+{
+    ENTER();
+    return release(at, REGISTERED);
 }
 
 /* Queues a copy; one end is pinned memory, the other the GPU's. */

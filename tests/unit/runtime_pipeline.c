@@ -2,6 +2,7 @@
  * as late as it may: the order of calls, what is waited for, and what becomes of
  * a failure of each call. */
 
+#include "runtime/ingot_copiers.h"
 #include "runtime/ingot_pipeline.h"
 #include "tests/fake_driver/harness.h"
 
@@ -43,19 +44,20 @@ static enum ingot_status add(void *context, CUstream stream, int64_t first,
     return ingot_launch(fixture->module, 0, stream, grid, block, 0, params);
 }
 
-/* A pipeline of chunks of 300: A and B in, C out. */
+/* A pipeline of chunks of 300, all alike: A and B in, C out. */
 static struct ingot_pipeline pipeline_of(uint32_t lanes)
 {
-    struct ingot_pipeline p = {fake_path(),
-                               300,
-                               lanes,
-                               3,
-                               {{INGOT_PIPELINE_IN, 4},
-                                {INGOT_PIPELINE_IN, 4},
-                                {INGOT_PIPELINE_OUT, 4}},
-                               {{NULL, NULL, {NULL}, {NULL}}},
-                               ""};
+    struct ingot_pipeline p;
 
+    memset(&p, 0, sizeof p);
+    p.driver = fake_path();
+    p.chunk = p.least = 300;
+    p.lane_count = lanes;
+    p.array_count = 3;
+    p.copiers = 2;
+    p.arrays[0].flow = p.arrays[1].flow = INGOT_PIPELINE_IN;
+    p.arrays[2].flow = INGOT_PIPELINE_OUT;
+    p.arrays[0].bytes = p.arrays[1].bytes = p.arrays[2].bytes = 4;
     return p;
 }
 
@@ -127,11 +129,15 @@ static void a_stage_is_filled_again_when_its_chunk_has_ended(void **state)
     assert_int_equal(ingot_pipeline_create(&p), INGOT_OK);
     assert_int_equal(run(&fixture, &p, 1000), INGOT_OK);
     assert_string_equal(fake_driver()->operations(),
-                        "in0:1200 in0:1200 run0 out0:1200 mark0 "
-                        "in1:1200 in1:1200 run1 out1:1200 mark1 "
-                        "wait0 in0:1200 in0:1200 run0 out0:1200 mark0 "
-                        "wait1 in1:400 in1:400 run1 out1:400 mark1 "
-                        "wait0 wait1 ");
+                        "in0:1200 in0:1200 mark0 after2 run2 "
+                        "mark2 after1 out1:1200 mark1 "
+                        "in0:1200 in0:1200 mark0 after3 run3 "
+                        "mark3 after1 out1:1200 mark1 "
+                        "wait1 after0 in0:1200 in0:1200 mark0 after2 run2 "
+                        "mark2 after1 out1:1200 mark1 "
+                        "wait1 after0 in0:400 in0:400 mark0 after3 run3 "
+                        "mark3 after1 out1:400 mark1 "
+                        "wait1 wait1 ");
     ingot_pipeline_destroy(&p);
     close_balanced(fixture.module);
 }
@@ -173,10 +179,14 @@ static void pinned_arrays_are_copied_straight_and_waited_for_once(void **state)
     assert_int_equal(ingot_pipeline_run(&p, 700, host, add, &fixture),
                      INGOT_OK);
     assert_string_equal(fake_driver()->operations(),
-                        "in0:1200 in0:1200 run0 out0:1200 mark0 "
-                        "in1:1200 in1:1200 run1 out1:1200 mark1 "
-                        "in0:400 in0:400 run0 out0:400 mark0 "
-                        "wait1 wait0 ");
+                        "in0:1200 in0:1200 mark0 after2 run2 "
+                        "mark2 after1 out1:1200 mark1 "
+                        "in0:1200 in0:1200 mark0 after3 run3 "
+                        "mark3 after1 out1:1200 mark1 "
+                        "after0 in0:400 in0:400 mark0 after2 run2 "
+                        "mark2 after1 out1:400 mark1 "
+                        "wait1 wait1 ");
+    assert_null(p.team);
     memcpy(fixture.c, host[2], 700 * sizeof *fixture.c);
     assert_int_equal(wrong_sums(&fixture, 700), 0);
     ingot_pipeline_destroy(&p);
@@ -203,6 +213,146 @@ static void an_array_may_go_both_ways(void **state)
     close_balanced(fixture.module);
 }
 
+/* The first words of what was queued for the elements that come in: their bytes. */
+static const char *bytes_in(void)
+{
+    static char text[512];
+    const char *at = fake_driver()->operations();
+    size_t length = 0;
+    int which = 0, bytes;
+
+    for (*text = '\0'; (at = strstr(at, "in0:")); at += 4)
+        if (++which % 2 && sscanf(at + 4, "%d", &bytes) == 1)
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "%d ", bytes / 4);
+    return text;
+}
+
+static void chunks_grow_and_shrink(void **state)
+{
+    static const struct {
+        int64_t chunk, least;
+        int32_t count;
+        const char *chunks;
+    } cases[] = {{160, 0, 1000, "10 20 40 80 160 160 160 160 110 50 30 10 10 "},
+                 {160, 0, 50, "10 20 10 10 "},
+                 {160, 0, 10, "10 "},
+                 {160, 0, 3, "3 "},
+                 {160, 0, 11, "10 1 "},
+                 {100, 30, 300, "30 60 100 60 30 20 "},
+                 {100, 100, 250, "100 100 50 "},
+                 {7, 0, 20, "1 2 4 7 3 2 1 "},
+                 {1, 1, 3, "1 1 1 "},
+                 {2000, 500, 1000, "500 500 "}};
+    struct fixture fixture;
+    struct ingot_pipeline p;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        prepare(&fixture);
+        p = pipeline_of(3);
+        p.chunk = cases[i].chunk;
+        p.least = cases[i].least;
+        assert_int_equal(ingot_pipeline_create(&p), INGOT_OK);
+        assert_int_equal(run(&fixture, &p, cases[i].count), INGOT_OK);
+        assert_int_equal(wrong_sums(&fixture, cases[i].count), 0);
+        assert_string_equal(bytes_in(), cases[i].chunks);
+        ingot_pipeline_destroy(&p);
+        close_balanced(fixture.module);
+    }
+}
+
+/* A kernel of one argument, the bytes of which are counted up, and its launch. */
+enum { MANY = 5 << 20 };
+
+static void count_up_on_gpu(void *const *params)
+{
+    unsigned char *array;
+    int32_t count, i;
+
+    memcpy(&array, params[0], sizeof array);
+    memcpy(&count, params[3], sizeof count);
+    for (i = 0; i < count; i++)
+        array[i]++;
+}
+
+static enum ingot_status count_up(void *context, CUstream stream, int64_t first,
+                                  int64_t count, void *const *arrays)
+{
+    static const uint64_t grid[] = {1, 1, 1};
+    static const uint32_t block[] = {128, 1, 1};
+    struct fixture *fixture = context;
+    void *address = arrays[0];
+    int32_t size = (int32_t)count;
+    void *params[] = {&address, &address, &address, &size};
+
+    (void)first;
+    return ingot_launch(fixture->module, 0, stream, grid, block, 0, params);
+}
+
+static void threads_share_the_copies_of_large_chunks(void **state)
+{
+    unsigned char *bytes = malloc(MANY);
+    void *host[] = {bytes};
+    struct fixture fixture;
+    struct ingot_pipeline p;
+    uint32_t copiers;
+    int32_t i, wrong;
+
+    (void)state;
+    for (copiers = 1; copiers <= 5; copiers += 2) {
+        prepare(&fixture);
+        fake_driver()->state()->kernels[0].run = count_up_on_gpu;
+        for (i = 0; i < MANY; i++)
+            bytes[i] = (unsigned char)(i % 251);
+        p = pipeline_of(2);
+        p.chunk = 3 << 20;
+        p.least = 0;
+        p.copiers = copiers;
+        p.array_count = 1;
+        p.arrays[0].flow = INGOT_PIPELINE_IN | INGOT_PIPELINE_OUT;
+        p.arrays[0].bytes = 1;
+        assert_int_equal(ingot_pipeline_create(&p), INGOT_OK);
+        assert_non_null(p.team);
+        assert_int_equal(ingot_pipeline_run(&p, MANY, host, count_up, &fixture),
+                         INGOT_OK);
+        for (i = wrong = 0; i < MANY; i++)
+            wrong += bytes[i] != i % 251 + 1;
+        assert_int_equal(wrong, 0);
+        ingot_pipeline_destroy(&p);
+        assert_null(p.team);
+        close_balanced(fixture.module);
+    }
+    free(bytes);
+}
+
+static void copiers_copy_in_any_number(void **state)
+{
+    static const char from[] = "abcdefgh";
+    char to[sizeof from] = "";
+    struct ingot_copy copies[] = {{to, from, 3}, {to + 3, from + 3, 6}};
+    struct ingot_copiers *team;
+    uint32_t threads;
+
+    (void)state;
+    assert_null(ingot_copiers_create(0));
+    assert_null(ingot_copiers_create(INGOT_COPIERS_THREADS + 1));
+    for (threads = 1; threads <= INGOT_COPIERS_THREADS; threads *= 4) {
+        team = ingot_copiers_create(threads);
+        memset(to, 0, sizeof to);
+        ingot_copiers_run(team, copies, 0);
+        assert_string_equal(to, "");
+        ingot_copiers_run(team, copies, 2);
+        assert_string_equal(to, from);
+        ingot_copiers_destroy(team);
+    }
+    memset(to, 0, sizeof to);
+    ingot_copiers_run(NULL, copies, 2);
+    assert_string_equal(to, from);
+    ingot_copiers_destroy(NULL);
+}
+
 static void every_failure_of_making_leaves_nothing(void **state)
 {
     static const struct {
@@ -211,9 +361,9 @@ static void every_failure_of_making_leaves_nothing(void **state)
         enum ingot_status status;
         const char *text;
     } cases[] = {
-        {"cuStreamCreate", 2, 1, INGOT_DRIVER,
+        {"cuStreamCreate", 4, 1, INGOT_DRIVER,
          "cuStreamCreate: CUDA_ERROR_INVALID_VALUE (1)"},
-        {"cuEventCreate", 2, 700, INGOT_POISONED,
+        {"cuEventCreate", 6, 700, INGOT_POISONED,
          "cuEventCreate: CUDA_ERROR_ILLEGAL_ADDRESS (700)"},
         {"cuMemAlloc_v2", 6, 2, INGOT_DEVICE_MEMORY,
          "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2)"},
@@ -245,11 +395,9 @@ static void every_failure_of_a_run_ends_it(void **state)
     static const struct {
         const char *function;
         int calls;
-    } cases[] = {{"cuMemcpyHtoDAsync_v2", 8},
-                 {"cuLaunchKernel", 4},
-                 {"cuMemcpyDtoHAsync_v2", 4},
-                 {"cuEventRecord", 4},
-                 {"cuEventSynchronize", 4}};
+    } cases[] = {{"cuMemcpyHtoDAsync_v2", 8}, {"cuLaunchKernel", 4},
+                 {"cuMemcpyDtoHAsync_v2", 4}, {"cuEventRecord", 12},
+                 {"cuStreamWaitEvent", 10},   {"cuEventSynchronize", 4}};
     struct fixture fixture;
     struct ingot_pipeline p;
     struct fake *fake;
@@ -268,7 +416,7 @@ static void every_failure_of_a_run_ends_it(void **state)
             fake->fail_result = 2;
             assert_int_equal(run(&fixture, &p, 1000), INGOT_DEVICE_MEMORY);
             assert_non_null(strstr(p.text, "chunk "));
-            assert_int_equal(fake_driver()->calls("cuStreamSynchronize"), 2);
+            assert_int_equal(fake_driver()->calls("cuStreamSynchronize"), 4);
             assert_true(fake_driver()->calls("cuLaunchKernel") <= 4);
             ingot_pipeline_destroy(&p);
             close_balanced(fixture.module);
@@ -307,9 +455,16 @@ static void spoil(struct ingot_pipeline *p, int how)
     case 5: p->arrays[1].flow = INGOT_PIPELINE_PINNED; break;
     case 6: p->arrays[1].flow = 9; break;
     case 7: p->arrays[2].bytes = 0; break;
-    case 8: p->lanes[1].event = NULL; break;
-    case 9: p->lanes[1].device[2] = NULL; break;
-    case 10: p->lanes[0].stage[0] = NULL; break;
+    case 8: p->least = -1; break;
+    case 9: p->least = 301; break;
+    case 10: p->copiers = INGOT_PIPELINE_COPIERS + 1; break;
+    case 11: p->lanes[1].arrived = NULL; break;
+    case 12: p->lanes[1].computed = NULL; break;
+    case 13: p->lanes[0].returned = NULL; break;
+    case 14: p->lanes[1].device[2] = NULL; break;
+    case 15: p->lanes[0].stage[0] = NULL; break;
+    case 16: p->in = NULL; break;
+    case 17: p->out = NULL; break;
     default: break;
     }
 }
@@ -325,9 +480,10 @@ static void what_is_no_pipeline_is_refused(void **state)
         "the flow of an array is not IN, OUT or both",
         "the flow of an array is not IN, OUT or both",
         "the element of an array has 0 bytes",
-        "a lane lacks an event or a buffer",
-        "a lane lacks an event or a buffer",
-        "a lane lacks an event or a buffer"};
+        "least is not 0 to chunk",
+        "least is not 0 to chunk",
+        "copiers is not 0 to 64"};
+    const int plans = sizeof texts / sizeof *texts;
     struct fixture fixture;
     struct ingot_pipeline p = pipeline_of(2), spoiled;
     int i;
@@ -335,12 +491,15 @@ static void what_is_no_pipeline_is_refused(void **state)
     (void)state;
     prepare(&fixture);
     assert_int_equal(ingot_pipeline_create(&p), INGOT_OK);
-    for (i = 0; i < 11; i++) {
+    for (i = 0; i < plans + 7; i++) {
         spoiled = p;
         spoil(&spoiled, i);
         assert_int_equal(run(&fixture, &spoiled, 1000), INGOT_INVALID);
-        assert_non_null(strstr(spoiled.text, texts[i]));
-        if (i < 8)
+        assert_non_null(
+            strstr(spoiled.text,
+                   i < plans ? texts[i]
+                             : "a stream, an event or a buffer is missing"));
+        if (i < plans)
             assert_int_equal(ingot_pipeline_create(&spoiled), INGOT_INVALID);
     }
     assert_string_equal(fake_driver()->operations(), "");
@@ -394,6 +553,9 @@ int main(void)
         cmocka_unit_test(a_pipeline_runs_again),
         cmocka_unit_test(pinned_arrays_are_copied_straight_and_waited_for_once),
         cmocka_unit_test(an_array_may_go_both_ways),
+        cmocka_unit_test(chunks_grow_and_shrink),
+        cmocka_unit_test(threads_share_the_copies_of_large_chunks),
+        cmocka_unit_test(copiers_copy_in_any_number),
         cmocka_unit_test(every_failure_of_making_leaves_nothing),
         cmocka_unit_test(every_failure_of_a_run_ends_it),
         cmocka_unit_test(a_failure_of_compute_is_what_a_run_returns),

@@ -32,9 +32,11 @@ if(TARGET ingot-mpi)
   install(TARGETS ingot-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
-install(FILES runtime/ingot.h runtime/ingot.hpp runtime/ingot_cache.h runtime/ingot_debug.h runtime/ingot_pipeline.h
+install(FILES runtime/ingot.h runtime/ingot.hpp runtime/ingot_cache.h runtime/ingot_copiers.h
+  runtime/ingot_debug.h runtime/ingot_pipeline.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
-install(FILES runtime/ingot.c runtime/ingot_cache.c runtime/ingot_debug.c runtime/ingot_pipeline.c
+install(FILES runtime/ingot.c runtime/ingot_cache.c runtime/ingot_copiers.c runtime/ingot_debug.c
+  runtime/ingot_pipeline.c
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES docs/manifest.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES LICENSE NOTICE CHANGELOG.md DESTINATION ${INGOT_DOC_DIR})
@@ -59,7 +61,7 @@ install(FILES ${PROJECT_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET ingot)
   include(IngotLicences)
   install(CODE "
-    set(ingot \"$<TARGET_FILE:ingot>\")
+    set(ingot \"${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:ingot>\")
     set(ingot_commands \"${PROJECT_SOURCE_DIR}/tools/ingot/commands.def\")
     set(ingot_data \"${CMAKE_INSTALL_DATADIR}\")
     set(ingot_scratch \"${PROJECT_BINARY_DIR}\")

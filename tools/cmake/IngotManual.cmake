@@ -1,7 +1,7 @@
 # Installs the manual pages and the completion of shells, which `ingot doc` prints. A part of the
 # installation, which tells it
 #
-#   ingot            the command
+#   ingot            the command, behind what runs it where it is for another machine
 #   ingot_commands   the table of its commands, commands.def
 #   ingot_data       the folder that becomes share, below the prefix
 #   ingot_scratch    a folder to write them in; installations at the same time each have a part

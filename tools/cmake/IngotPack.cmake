@@ -4,6 +4,8 @@
 #   cpack --config build/static/CPackConfig.cmake -G DEB    ingot_VERSION_amd64.deb
 #   tools/wheel build/static OUT                            a wheel of Python
 #
+# and of static-aarch64: ingot-VERSION-linux-aarch64.tar.gz.
+#
 # The tree in the .tar.gz may lie anywhere.
 
 string(TOLOWER "${CMAKE_SYSTEM_NAME}" system)
@@ -24,6 +26,9 @@ set(CPACK_THREADS 0)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS nvidia-cuda-toolkit)
+if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+endif()
 # Of an older C library, which this system's list of symbols does not know: its own version.
 if(INGOT_GLIBC_ROOT)
   file(STRINGS "${INGOT_GLIBC_ROOT}/usr/include/features.h" minor REGEX "define[ \t]+__GLIBC_MINOR__")

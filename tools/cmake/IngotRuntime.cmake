@@ -24,7 +24,8 @@ target_link_options(ingot_options INTERFACE ${INGOT_INSTRUMENT_FLAGS})
 
 find_package(Threads REQUIRED)
 # A program gets the objects of the cache, of the debug checks and of pipelines only if it calls them.
-add_library(ingot_runtime STATIC runtime/ingot.c runtime/ingot_cache.c runtime/ingot_debug.c runtime/ingot_pipeline.c)
+add_library(ingot_runtime STATIC runtime/ingot.c runtime/ingot_cache.c runtime/ingot_copiers.c
+  runtime/ingot_debug.c runtime/ingot_pipeline.c)
 set_target_properties(ingot_runtime PROPERTIES
   EXPORT_NAME runtime
   C_VISIBILITY_PRESET hidden)

@@ -68,10 +68,17 @@ int _dl_find_object(void *at, struct dl_find_object *found)
     return dl_iterate_phdr(look, &s) ? 0 : -1;
 }
 
+// The first version of the C library for this kind of machine.
+#ifdef __aarch64__
+#define FIRST "GLIBC_2.17"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+
 // Functions that have a newer version than programs for old systems can ask for: the old
 // one sets errno in other cases, and returns the same.
 #define OLD(type, name, parameters, arguments)                                 \
-    __asm__(".symver old_" #name ", " #name "@GLIBC_2.2.5");                   \
+    __asm__(".symver old_" #name ", " #name "@" FIRST);                        \
     type old_##name parameters;                                                \
     type __wrap_##name parameters;                                             \
     type __wrap_##name parameters                                              \

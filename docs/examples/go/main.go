@@ -2,6 +2,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"image"
 	"image/color"
@@ -12,6 +13,9 @@ import (
 )
 
 const pictures = 8
+
+//go:embed gray/gray.fatbin
+var fatbin []byte
 
 // onGPU returns a picture in gray.
 func onGPU(module *gray.Module, picture *image.RGBA) (*image.Gray, error) {
@@ -72,7 +76,7 @@ func countWrong(module *gray.Module, picture *image.RGBA) (int, error) {
 
 // run makes all pictures gray at once, and returns how many pixels are wrong.
 func run() (int, error) {
-	module, err := gray.OpenFile("gray/gray.fatbin", gray.Options{})
+	module, err := gray.Open(fatbin, gray.Options{})
 	if err != nil {
 		return 0, err
 	}

@@ -26,6 +26,7 @@ struct CMUnitTest {
 #define assert_true(a)     cross_assert((a) ? 1 : 0, #a, __FILE__, __LINE__)
 #define assert_false(a)    assert_true(!(a))
 #define assert_non_null(a) assert_true((a) != NULL)
+#define assert_null(a)     assert_true((a) == NULL)
 #define assert_int_equal(a, b)                                                 \
     cross_assert_equal((uint64_t)(a), (uint64_t)(b), #a, __FILE__, __LINE__)
 #define assert_int_not_equal(a, b)    assert_true((a) != (b))
