@@ -495,10 +495,12 @@ static struct ir_stmt *make_scale(const struct online *o, const struct user *u)
     struct ir_expr **row =
         ir_substitute_all(a, o->factor->rank, u->use.row, &vars, NULL);
     struct ir_expr *own = ir_load(a, b, b->rank, index);
-    struct ir_expr *factor = ir_load(a, o->factor, o->factor->rank, row);
-    append_store(o, s, b, index,
-                 ir_binary(a, OP_mul, own, ir_cast(a, own->type, factor)));
-    s->u.stage.predicate = row_exists(o, row);
+    struct ir_expr *factor =
+        ir_cast(a, own->type, ir_load(a, o->factor, o->factor->rank, row));
+    struct ir_expr *exists = row_exists(o, row);
+    if (exists)
+        factor = ir_select(a, exists, factor, ir_const_float(a, own->type, 1));
+    append_store(o, s, b, index, ir_binary(a, OP_mul, own, factor));
     return s;
 }
 
