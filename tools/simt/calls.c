@@ -321,19 +321,21 @@ static LLVMValueRef add_to_odd(struct rewriter *w, LLVMValueRef product,
     LLVMValueRef zero = LLVMConstNull(type);
     LLVMValueRef sum = LLVMBuildFAdd(b, product, c, "");
     LLVMValueRef shadow = LLVMBuildFSub(b, sum, product, "");
-    LLVMValueRef lost = LLVMBuildFAdd(
-        b, LLVMBuildFSub(b, product, LLVMBuildFSub(b, sum, shadow, ""), ""),
-        LLVMBuildFSub(b, c, shadow, ""), "");
+    LLVMValueRef rest = LLVMBuildFSub(b, c, shadow, "");
+    LLVMValueRef lost = LLVMBuildFSub(b, sum, shadow, "");
+    lost = LLVMBuildFSub(b, product, lost, "");
+    lost = LLVMBuildFAdd(b, lost, rest, "");
     LLVMValueRef bits = LLVMBuildBitCast(b, sum, word, "");
     LLVMValueRef is_odd = LLVMBuildTrunc(b, bits, bit, "");
     LLVMValueRef is_inexact = LLVMBuildFCmp(b, LLVMRealONE, lost, zero, "");
-    LLVMValueRef is_away = LLVMBuildICmp(
-        b, LLVMIntEQ, LLVMBuildFCmp(b, LLVMRealOLT, lost, zero, ""),
-        LLVMBuildFCmp(b, LLVMRealOLT, sum, zero, ""), "");
+    LLVMValueRef is_lost_below = LLVMBuildFCmp(b, LLVMRealOLT, lost, zero, "");
+    LLVMValueRef is_below = LLVMBuildFCmp(b, LLVMRealOLT, sum, zero, "");
+    LLVMValueRef is_away =
+        LLVMBuildICmp(b, LLVMIntEQ, is_lost_below, is_below, "");
     LLVMValueRef one = LLVMBuildZExt(b, is_inexact, word, "");
-    LLVMValueRef moved =
-        LLVMBuildSelect(b, is_away, LLVMBuildAdd(b, bits, one, ""),
-                        LLVMBuildSub(b, bits, one, ""), "");
+    LLVMValueRef more = LLVMBuildAdd(b, bits, one, "");
+    LLVMValueRef less = LLVMBuildSub(b, bits, one, "");
+    LLVMValueRef moved = LLVMBuildSelect(b, is_away, more, less, "");
     bits = LLVMBuildSelect(b, is_odd, bits, moved, "");
     return LLVMBuildBitCast(b, bits, type, "");
 }
