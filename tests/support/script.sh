@@ -21,6 +21,13 @@ lacks() {
   ! grep -qF -- "$2" "$1" || fail "$1 has: $2, it is: $(cat "$1")"
 }
 
+# No kernel of the manifest $1 may spill registers.
+lacks_spills() {
+  local spilled
+  spilled=$(awk '/"name":/ { name = $2 } /"spill_(stores|loads)": [1-9]/ { print name }' "$1" | sort -u)
+  [ -z "$spilled" ] || fail "$(basename "$1"): spills in" $spilled
+}
+
 # Skips the test where there is no ptxas.
 needs_ptxas() {
   ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }
