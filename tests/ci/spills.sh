@@ -16,6 +16,6 @@ for file; do
   manifest=$work/$(basename "$file" .ing).json
   [ -f "$manifest" ] || continue
   grep -q '"spill_stores": [0-9]' "$manifest" || fail "$file: the manifest says nothing of spills"
-  lacks_spills "$manifest"
+  lacks_spills "$manifest" "$file"
 done
 [ $failures = 0 ]
