@@ -5,12 +5,13 @@
 #
 #   MUTANTS=400 MUTANTS_SEED="7 8" check_mutants.sh      how many are drawn of each seed
 #
+# One seed here: unit/simt_mutants runs 150 without the command.
 # At least 95 in 100 must be found, and none may end otherwise than with 0 or 1.
 set -euo pipefail
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for seed in ${MUTANTS_SEED:-1 2}; do
+for seed in ${MUTANTS_SEED:-1}; do
   mkdir "$scratch/$seed"
   MUTANTS_TO=$scratch/$seed MUTANTS=${MUTANTS:-40} MUTANTS_SEED=$seed "$BUILD_DIR/tests/unit/simt_mutants" \
     >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }

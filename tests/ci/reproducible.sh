@@ -5,10 +5,10 @@
 # and home. GEMMs, which ptxas takes half a minute for, are built as PTX of their highest
 # target; distances.ing, which has their loops, as cubins. Files with many instances or
 # variants, those with a line `// sample:` or `// long:`, are left out unless INGOT_SLOW is set.
+# None may spill registers (spills.sh has the longer ones).
 set -euo pipefail
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE_DIR/tests/support/script.sh"
 arch=none
 [[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_80,sm_90a
 mkdir -p "$work/one" "$work/two" "$work/zoo/seeds" "$work/else where"
@@ -47,4 +47,9 @@ zoo -v | build_reversed "$arch" ../two
 diff -r "$work/one" "$work/two"
 kernels=$(ls ./*.ing | wc -l)
 [[ $(ls "$work/one" | wc -l) == $((3 * kernels)) ]]
+for manifest in "$work"/one/*.json; do
+  name=$(basename "$manifest" .json)
+  lacks_spills "$manifest" "$(ls "$work/zoo/"{,seeds/}"$name.ing" 2>/dev/null)"
+done
 echo "$kernels kernels: fatbin, header and manifest are the same bytes"
+[ $failures = 0 ]

@@ -15,14 +15,20 @@
 # `REQUIRES: gpu` where no NVIDIA GPU is.
 # `UNSUPPORTED: instrumented` skips one that takes minutes under a sanitizer, and whose parts others run; there
 # `%ingot check` takes two cases (lit/brief), but in check/: generated code is not instrumented, the compiler is.
+# There one test in three of each folder runs, the first and the last among them, unless INGOT_SLOW is set.
 
 import os
 import shutil
+import sys
 
 import lit.formats
 
+# What workers of lit are sent has to be in a module.
+sys.path.insert(0, os.path.dirname(__file__))
+import sample
+
 config.name = "ingot"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = (sample.SampleTest if config.is_instrumented else lit.formats.ShTest)(execute_external=False)
 config.suffixes = [".ing", ".test", ".txt"]
 config.excludes = ["Inputs", "README.md", "exits", "brief"]
 config.test_source_root = os.path.dirname(__file__)

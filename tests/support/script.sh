@@ -21,6 +21,17 @@ lacks() {
   ! grep -qF -- "$2" "$1" || fail "$1 has: $2, it is: $(cat "$1")"
 }
 
+# No kernel of the manifest $1, of the file $2, may spill registers: more bytes a thread than a line `// spills: BYTES`
+# of the file knows of.
+lacks_spills() {
+  local most spilled
+  most=$(sed -n 's|^// spills: \([0-9]*\).*|\1|p' "$2")
+  spilled=$(awk -v most="${most:-0}" '
+    /"name":/ { name = $2 }
+    /"spill_(stores|loads)":/ && $2 + 0 > most { print name }' "$1" | sort -u)
+  [ -z "$spilled" ] || fail "$(basename "$1"): spills in" $spilled
+}
+
 # Skips the test where there is no ptxas.
 needs_ptxas() {
   ls "${INGOT_CUDA:-/usr/local/cuda}"/bin/ptxas >/dev/null 2>&1 || { echo "no ptxas"; exit 77; }

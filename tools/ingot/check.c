@@ -31,6 +31,7 @@ enum {
     KEY_ACCESSES,
     KEY_SARIF,
     KEY_PROOFS,
+    KEY_NO_PROOFS,
     KEY_TRACE,
     KEY_JSON,
 };
@@ -85,6 +86,10 @@ static const struct argp_option options[] = {
      "write what was found to FILE, too, as SARIF 2.1.0", 0},
     {"proofs", KEY_PROOFS, 0, 0,
      "print what is proved of every access for all sizes, too", 0},
+    {"no-proofs", KEY_NO_PROOFS, 0, 0,
+     "prove nothing for all sizes, which takes long for kernels with many "
+     "variants",
+     0},
     {"trace", KEY_TRACE, 0, 0,
      "print under each fault which accesses of the element led to it, at the "
      "smallest sizes that show it",
@@ -143,9 +148,12 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_TRACE: q->has_trace = true; return 0;
     case KEY_PROOFS: q->has_proofs = true; return 0;
+    case KEY_NO_PROOFS: q->proves_nothing = true; return 0;
     case KEY_JSON: o->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;
     case ARGP_KEY_END:
+        if (q->has_proofs && q->proves_nothing)
+            argp_error(state, "--no-proofs leaves no --proofs to print");
         if (q->has_trace && q->is_unchecked)
             argp_error(state, "--unchecked sees no accesses to --trace");
         return 0;
@@ -213,7 +221,7 @@ static int check_file(struct options *o, const char *path)
     struct check check = {.request = &o->request, .options = &compile, .c = &c};
     compile_start(&c);
     compile.ptx = NULL;
-    compile.has_proofs = !o->request.is_unchecked;
+    compile.has_proofs = !o->request.is_unchecked && !o->request.proves_nothing;
     compile.schedule = o->request.schedule;
     check_compiled(o, path, &check);
     cli_progress(NULL);

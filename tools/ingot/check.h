@@ -33,7 +33,8 @@ struct check_request {
     bool has_notes;    // report what is no fault, too
     bool has_costs;    // report bank conflicts and sectors
     bool has_proofs;   // report what is proved of each access
-    bool has_trace;    // report what led to a fault
+    bool proves_nothing;
+    bool has_trace; // report what led to a fault
 };
 
 // A kernel at certain sizes, with what its definition computes.

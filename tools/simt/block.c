@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+// At how many different lines of a page stacks end; how many lines of a stack a
+// thread needs to go on.
+enum { STACK_COLOURS = 64, STACK_LINES = 4 };
+
 void fiber_yield(struct machine *m)
 {
     fiber_switch(&m->current->stack, m->scheduler);
@@ -62,6 +66,14 @@ static void place_fiber(const struct machine *m, struct fiber *f)
     f->block[2] = m->at[2] + f->rank / c[0] / c[1];
 }
 
+// Return where the stack of a thread ends: were all ends as far apart as the
+// stacks, the lines that are used most would be in the same few sets of the
+// processor's caches.
+static size_t stack_end(const struct machine *m, const struct fiber *f)
+{
+    return m->stack_bytes - f->place % STACK_COLOURS * LINE_BYTES;
+}
+
 // Give every thread a fresh stack.
 static void start_fibers(struct machine *m)
 {
@@ -71,7 +83,7 @@ static void start_fibers(struct machine *m)
         *f = (struct fiber){.number = i, .stamp = m->clock, .floor = m->clock};
         place_fiber(m, f);
         f->stack = fiber_prepare(m->stacks + f->place * m->stack_bytes,
-                                 m->stack_bytes, fiber_run, m);
+                                 stack_end(m, f), fiber_run, m);
     }
     if (m->async)
         async_begin(m);
@@ -100,6 +112,22 @@ void fiber_go_on(struct machine *m, struct fiber *f)
     m->current = NULL;
 }
 
+// Have the processor load what the next threads of a round need to go on: of
+// many threads it is no longer in the cache that is nearest.
+static inline void load_ahead(const struct machine *m, uint32_t i)
+{
+    if (i + 1 < m->n_fibers) {
+        const char *stack = m->fibers[m->order[i + 1]].stack;
+        for (int l = 0; l < STACK_LINES; l++)
+            __builtin_prefetch(stack + l * LINE_BYTES, 1);
+    }
+    if (i + 2 < m->n_fibers) {
+        const char *f = (const char *)&m->fibers[m->order[i + 2]];
+        __builtin_prefetch(f, 1);
+        __builtin_prefetch(f + LINE_BYTES, 1);
+    }
+}
+
 // Let every thread that can run do so once.  Returns whether any did.
 static bool run_round(struct machine *m)
 {
@@ -110,6 +138,7 @@ static bool run_round(struct machine *m)
         if (f->state != FIBER_READY || (m->may_wait && wait_is_idle(m, f)))
             continue;
         any = true;
+        load_ahead(m, i);
         order_grant(m);
         fiber_go_on(m, f);
     }

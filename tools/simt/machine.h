@@ -55,18 +55,26 @@ struct turn {
     uint32_t since, period; // iterations since it came back, and between twice
 };
 
-// A thread.
+enum { LINE_BYTES = 64 }; // of the processor's cache
+
+// A thread.  What every switch, collective and access reads comes first: two
+// lines of the processor's cache, of as many threads as a cluster has.
 struct fiber {
     void *stack; // where it was left
     enum fiber_state state;
+    uint32_t place;          // among the threads of all resident blocks
+    uint32_t number;         // in the cluster
+    uint32_t tid;            // in the block
+    uint32_t stamp;          // of its accesses: when it last met others
+    uint32_t floor;          // older accesses of the block came before
+    uint32_t warp_floor;     // and of the warp
+    uint32_t rank;           // of the block in the cluster
+    const struct site *site; // what it waits at
+    enum collective what;
+    uint32_t mask;
+    uint64_t operands[3];
+    uint64_t result;
     uint32_t thread[3], block[3];
-    uint32_t place;      // among the threads of all resident blocks
-    uint32_t number;     // in the cluster
-    uint32_t tid;        // in the block
-    uint32_t rank;       // of the block in the cluster
-    uint32_t stamp;      // of its accesses: when it last met others
-    uint32_t floor;      // older accesses of the block came before
-    uint32_t warp_floor; // and of the warp
     struct clock clock;  // with NULL: the floors say all
     struct view view;    // of other blocks
     uint32_t waits_for;  // which barrier, or how many registers
@@ -91,16 +99,11 @@ struct fiber {
     struct turn turn;        // of that loop
     const void *polled;      // by its last atomic
     const struct site *poller;
-    uint64_t expected;       // by it, if it compared
-    uint64_t polled_at;      // changes then
-    uint32_t polls;          // in vain, while nobody else could go on
-    uint32_t atomics;        // so far
-    const struct site *site; // what it waits at
-    enum collective what;
-    uint32_t mask;
-    uint64_t operands[3];
-    uint64_t result;
-};
+    uint64_t expected;  // by it, if it compared
+    uint64_t polled_at; // changes then
+    uint32_t polls;     // in vain, while nobody else could go on
+    uint32_t atomics;   // so far
+} __attribute__((aligned(LINE_BYTES)));
 
 // A write that met another: a fault only if it changes the value.  The next
 // step of the thread decides that.

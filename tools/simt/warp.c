@@ -157,15 +157,44 @@ static uint64_t result_of(struct machine *m, const struct party *p, int lane)
     return reduced(p, f->what);
 }
 
+// Return whether what the lanes do has one result for all of them.
+static bool is_common(enum collective what)
+{
+    switch ((int)what) {
+    case COLLECTIVE_shuffle:
+    case COLLECTIVE_shuffle_up:
+    case COLLECTIVE_shuffle_down:
+    case COLLECTIVE_shuffle_xor:
+    case COLLECTIVE_match32:
+    case COLLECTIVE_match64:
+    case COLLECTIVE_elect:
+    case COLLECTIVE_together: return false;
+    }
+    return true;
+}
+
+// Give every lane its result.
+static void give_results(struct machine *m, const struct party *p,
+                         enum collective what)
+{
+    const struct fiber *first = NULL;
+    for (int i = 0; i < WARP_LANES; i++) {
+        struct fiber *f = p->lane[i];
+        if (!f)
+            continue;
+        f->result =
+            first && is_common(what) ? first->result : result_of(m, p, i);
+        first = first ? first : f;
+    }
+}
+
 // Give every lane its result, and let all go on.
 static void finish(struct machine *m, const struct party *p,
                    const struct fiber *last)
 {
     bool is_sync = last->what == COLLECTIVE_sync;
     m->clock += is_sync;
-    for (int i = 0; i < WARP_LANES; i++)
-        if (p->lane[i])
-            p->lane[i]->result = result_of(m, p, i);
+    give_results(m, p, last->what);
     for (int i = 0; i < WARP_LANES; i++) {
         struct fiber *f = p->lane[i];
         if (!f)
