@@ -2,6 +2,8 @@
 
 #include "passes/model/model.h"
 
+#include <ctype.h>
+#include <string.h>
 #include <strings.h>
 
 static const struct model_device devices[] = {
@@ -31,6 +33,25 @@ const struct model_device *model_device_named(const char *name)
 {
     for (size_t i = 0; i < DEVICES; i++)
         if (strcasecmp(devices[i].name, name) == 0)
+            return &devices[i];
+    return NULL;
+}
+
+// Return whether a name is among the words of a text.
+static bool has_words(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if ((at == text || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[n]))
+            return true;
+    return false;
+}
+
+const struct model_device *model_device_called(const char *text)
+{
+    for (size_t i = 0; i < DEVICES; i++)
+        if (has_words(text, devices[i].name))
             return &devices[i];
     return NULL;
 }

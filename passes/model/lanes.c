@@ -3,6 +3,7 @@
 #include "passes/model/lanes.h"
 
 #include "ir/arith.h"
+#include "ir/build.h"
 
 #include <stdlib.h>
 
@@ -28,14 +29,42 @@ bool lanes_is_number(const struct lanes *x)
     return x->trust == LANES_EXACT && x->same;
 }
 
-void lanes_set(struct lanes_place *p, const struct ir_var *var,
-               const struct lanes *value)
+// Set what a variable or an array is.
+static void set(struct lanes_place *p, const void *what,
+                const struct lanes *value)
 {
-    struct lanes *known = map_get(&p->values, var);
+    struct lanes *known = map_get(&p->values, what);
     if (!known)
         known = arena_new(p->arena, struct lanes);
     *known = *value;
-    map_set(&p->values, var, known);
+    map_set(&p->values, what, known);
+}
+
+void lanes_set(struct lanes_place *p, const struct ir_var *var,
+               const struct lanes *value)
+{
+    set(p, var, value);
+}
+
+// Return whether an array has one element.
+static bool is_single(const struct ir_buffer *b)
+{
+    int64_t n;
+    for (uint32_t d = 0; d < b->rank; d++)
+        if (!ir_int_value(b->shape[d], &n) || n != 1)
+            return false;
+    return true;
+}
+
+void lanes_keep(struct lanes_place *p, const struct ir_buffer *buffer,
+                const struct lanes *value, int lane)
+{
+    struct lanes one = *value;
+    if (!is_single(buffer) || !type_is_integer(buffer->elem))
+        return;
+    one.at[0] = lanes_at(value, lane);
+    one.same = true;
+    set(p, buffer, &one);
 }
 
 // Set a value that data decides.
@@ -228,6 +257,11 @@ static void element(const struct lanes_place *p, const struct ir_expr *x,
                     struct lanes *out)
 {
     struct lanes at;
+    const struct lanes *kept = map_get(&p->values, x->u.buffer);
+    if (x->op == OP_load && kept) {
+        *out = *kept;
+        return;
+    }
     lanes_of(p, x->args[x->n - 1], &at);
     bool shared = x->op == OP_load && at.same && type_is_integer(x->type);
     unknown(out);

@@ -38,7 +38,7 @@ struct lanes_place {
     const struct ir_launch *launch;
     int64_t block[3];
     uint32_t first;    // number of its first thread in the block
-    struct map values; // variables -> struct lanes
+    struct map values; // variables, arrays of one element -> struct lanes
 };
 
 // Return what a lane has.
@@ -53,6 +53,10 @@ void lanes_number(int64_t value, struct lanes *out);
 // Set a variable.
 void lanes_set(struct lanes_place *p, const struct ir_var *var,
                const struct lanes *value);
+
+// Keep what a lane stores in an array, of one element, which others read.
+void lanes_keep(struct lanes_place *p, const struct ir_buffer *buffer,
+                const struct lanes *value, int lane);
 
 // Compute an expression; of a vector its first element.
 void lanes_of(const struct lanes_place *p, const struct ir_expr *x,

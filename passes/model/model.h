@@ -95,6 +95,9 @@ struct model_time {
 const struct model_device *model_device_at(size_t i);
 // Return the device of that name, letters of any case; NULL if there is none.
 const struct model_device *model_device_named(const char *name);
+// Return the device that a driver calls so, "NVIDIA H100 80GB HBM3": one whose name is
+// among these words; NULL if there is none.
+const struct model_device *model_device_called(const char *text);
 // Return the device that stands for a compute capability: the newest that is
 // not newer; the oldest if all are.
 const struct model_device *model_device_for(unsigned sm);

@@ -11,6 +11,11 @@
 
 enum { WARPS_MOST = 4, BLOCK_CLOCKS = 400 };
 
+// Microseconds from one number of a counter of all blocks to the next: the L2 cache gives
+// them one after the other, and each block waits for what those in front have found. Of
+// scans of 2^24 elements in 8,192 to 131,072 tiles on an H200.
+#define TICKET_US 1e-3
+
 static const struct {
     const char *name, *meaning;
 } limits[] = {
@@ -208,7 +213,8 @@ static void bound_sms(const struct estimate *e, struct model_launch *out)
         if (i != MODEL_dram && i != MODEL_l2 && i != MODEL_latency)
             out->limits[i] = e->work.pipe[i] * most / clocks;
     out->limits[MODEL_latency] =
-        (e->work.path + BLOCK_CLOCKS) * ceil(out->waves) / clocks;
+        (e->work.path + BLOCK_CLOCKS) * ceil(out->waves) / clocks +
+        TICKET_US * e->work.tickets * (double)out->blocks;
     choose_limit(out, (BLOCK_CLOCKS + d->latency * d->clock) / clocks);
     out->tail_us = tail_of(out, mean, uneven);
 }

@@ -2,7 +2,8 @@
 //
 // Loops run once, in their middle iteration, and count as often as the middle
 // block has iterations; branches run for the lanes that take them.  Where data
-// decides: DATA_TRIPS iterations, and each side of a branch half the time.
+// decides: DATA_TRIPS iterations, and each side of a branch half the time; a loop that goes
+// on until something is found finds it at once, as the second of two looks.
 
 #include "passes/model/warp.h"
 
@@ -10,11 +11,13 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/model/expansion.h"
+#include "passes/model/until.h"
 
 #include <math.h>
 
 enum {
     DATA_TRIPS = 16,
+    UNTIL_TRIPS = 2,
     BARRIER_CLOCKS = 30,
     CLUSTER_CLOCKS = 300, // of a barrier of a cluster
     UNROLLED = 4,
@@ -204,6 +207,8 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
 {
     struct lanes to;
     int64_t most = 0;
+    if (until_is_found(loop))
+        return (struct trips){UNTIL_TRIPS, UNTIL_TRIPS};
     lanes_of(&w->place, loop->to, &to);
     if (from->trust || to.trust || step->trust)
         return (struct trips){DATA_TRIPS, DATA_TRIPS};
@@ -349,6 +354,25 @@ static bool is_before_loop(const struct warp *w, const struct ir_expr *x,
            value->turns < warp_turns(w);
 }
 
+// Return whether an expression is the next number of a counter, which one thread of each
+// block takes.
+static bool is_ticket(const struct warp *w, const struct ir_expr *x)
+{
+    int64_t one;
+    return x->op == OP_atomic_add && type_is_integer(x->type) && !w->depth &&
+           __builtin_popcount(w->active) == 1 &&
+           ir_int_value(x->args[x->n - 1], &one) && one == 1;
+}
+
+// Set the number that a block takes: its own, though others may come first.
+static void take_ticket(const struct warp *w, struct lanes *out)
+{
+    w->work->tickets++;
+    const int64_t *at = w->place.block, *grid = w->work->grid;
+    lanes_number(at[0] + grid[0] * (at[1] + grid[1] * at[2]), out);
+    out->on = ON_X;
+}
+
 // Keep what a variable is now.  An index is computed where it is used first.
 static void set_var(struct warp *w, const struct ir_stmt *s)
 {
@@ -363,6 +387,8 @@ static void set_var(struct warp *w, const struct ir_stmt *s)
     lanes_of(&w->place, x, &value);
     if (!is_index && !(s->kind == STMT_let && is_before_loop(w, x, &value)))
         warp_value(w, x);
+    if (is_ticket(w, x))
+        take_ticket(w, &value);
     value.owed = is_index && x->n ? x : NULL;
     lanes_set(&w->place, s->u.let.var, &value);
 }
@@ -399,6 +425,12 @@ static void run_store(struct warp *w, const struct ir_stmt *s)
     warp_value(w, s->u.store.value);
     if (!s->u.store.n)
         return;
+    if (s->u.store.buffer->space == SPACE_shared && w->active) {
+        struct lanes value;
+        lanes_of(&w->place, s->u.store.value, &value);
+        lanes_keep(&w->place, s->u.store.buffer, &value,
+                   __builtin_ctz(w->active));
+    }
     warp_index(w, s->u.store.index[last]);
     warp_access(w, MOVE_write, s->u.store.buffer, s->u.store.index[last],
                 s->u.store.value->type);

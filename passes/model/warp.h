@@ -27,8 +27,9 @@ struct block_work {
         slots;       // clocks in which copies fill its rings, if nothing waits
                      // for the slots; the slots of the smallest
     bool alternates; // warpgroups take tiles in turns
-    double uneven; // tiles of the block that has most, over the mean; 0: there
-                   // is no loop over tiles
+    double uneven;  // tiles of the block that has most, over the mean; 0: there
+                    // is no loop over tiles
+    double tickets; // numbers that it takes of a counter of all blocks
     int64_t grid[3], blocks;
     struct VEC(struct traffic) arrays;
 };

@@ -44,6 +44,8 @@ struct sched_value {
     int64_t number;           // int
     struct ir_stmt *stmt;     // loop, stage
     struct ir_buffer *buffer; // array
+    int operand;              // array: of those of a stage the one that is
+                              // meant, 1 or 2; 0: wherever it is read
     enum space space;         // space
     enum axis axis;           // axis
     const char *key;          // key, text

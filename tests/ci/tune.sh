@@ -328,6 +328,22 @@ for other in "$agent --device Other|has another kind of GPU" "exit 3|ended with 
   holds log "${other#*|}"
 done
 
+# ---- Which GPU it is, before an agent says so
+
+early="exec python3 '$SOURCE_DIR/tests/tune/agent.py' --greeting 0.5 --early"
+by_log() {
+  "$INGOT" tune vadd.ing --size "n=$1" --trials 1 --forget --cross "$early --device '$2'" >log 2>&1 ||
+    fail "$2: exit $?"
+  holds log "compared with $3"
+  grep -q "^vadd n=$1 on \"$2\"" vadd.tuned.log || fail "no record of $2"
+}
+rm -f vadd.tuned*
+by_log 100 'NVIDIA H200' 'eval behind the greeting'
+by_log 200 'NVIDIA H200' 'eval before the greeting'
+by_log 300 'NVIDIA H100' 'eval behind the greeting'
+by_log 400 'Stub GPU' 'eval behind the greeting'
+by_log 500 'Stub GPU' 'eval before the greeting'
+
 # ---- The agent itself
 
 cc -w -shared -fPIC -O1 -o libcuda.so.1 "$SOURCE_DIR/tests/faults/fake_gpu.c" || exit 1

@@ -2,15 +2,16 @@
 """An agent for `ingot tune` without a GPU, for tests: it makes up times.
 
     agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE]
-             [--device NAME] [--parent N] [--greeting SECONDS] [--problem SECONDS] [--phases]
+             [--device NAME] [--parent N] [--greeting SECONDS] [--problem SECONDS] [--phases] [--early]
 
 Each line of the rules has a regular expression and, behind a blank, what becomes of a
 schedule whose text it matches: a number of microseconds, or wrong, fault, crash, hang,
 garbage, or one of FATES. The last line that matches counts; without any it is 100. What a
 build takes is matched as `build NAME`. FILE of --count gets a line for each measurement.
 The N-th measurement kills the process that started the agent. It sleeps for --greeting
-before it says what it is, for --problem before it takes a problem, for --delay before each
-measurement. With --phases it says what it does meanwhile, as `ingot agent` does.
+before it says what it is, beside that for --problem before it takes a problem, for --delay
+before each measurement. With --phases it says what it does meanwhile, as `ingot agent` does; with --early
+whether the problem came before it had said what it is.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import random
 import re
 import signal
 import sys
+import threading
 import time
 
 parser = argparse.ArgumentParser()
@@ -35,6 +37,7 @@ parser.add_argument("--device", default="Stub GPU")
 parser.add_argument("--greeting", type=float, default=0)
 parser.add_argument("--problem", type=float, default=0)
 parser.add_argument("--phases", action="store_true")
+parser.add_argument("--early", action="store_true")
 options = parser.parse_args()
 draw = random.Random(options.seed)
 
@@ -114,15 +117,25 @@ def measure(request):
          "spread": options.noise / 100, "turns": request["turns"]})
 
 
-time.sleep(options.greeting)
-say({"agent": 2, "version": options.version, "device": options.device, "sm": 90, "sms": 132,
-     "gpus": 1, "driver": 13000, "memory": 1 << 36})
+
+
+def greet():
+    """Say what the GPU is, when the driver is open."""
+    time.sleep(options.greeting)
+    say({"agent": 2, "version": options.version, "device": options.device, "sm": 90, "sms": 132,
+         "gpus": 1, "driver": 13000, "memory": 1 << 36})
+
+
+opening = threading.Thread(target=greet, daemon=True)
+opening.start()
 while line := sys.stdin.buffer.readline():
     asked = json.loads(line)
     assert len(sys.stdin.buffer.read(asked.get("cubin", 0))) == asked.get("cubin", 0)
     if asked["do"] == "problem":
+        came = (" before the greeting" if opening.is_alive() else " behind the greeting") if options.early else ""
         time.sleep(options.problem)
-        say({"ok": True, "reference": options.reference})
+        opening.join()
+        say({"ok": True, "reference": options.reference + came})
     elif asked["do"] == "measure":
         measure(asked)
     else:

@@ -449,6 +449,67 @@ static void exhaustive_measures_all_in_as_many_turns(void **state)
     arena_reset(&m.arena);
 }
 
+// Return whether points have one.
+static bool has_point(const struct search_points *all,
+                      const struct search_point *p)
+{
+    vec_foreach(one, all)
+        if (one->item == p->item &&
+            memcmp(one->at, p->at, 3 * sizeof *p->at) == 0)
+            return true;
+    return false;
+}
+
+// Search with all jobs of a stage on their way at once; count in `hits` what was expected
+// of the new trials.  Returns how many there were behind the first round.
+static size_t expect(struct made_up *m, struct search *s, size_t *hits)
+{
+    size_t out[64], n = 0, seen = 0, count = 0;
+    struct search_points expected = {0};
+    struct search_job job;
+    enum search_step step;
+    while ((step = search_next(s, &job)) != SEARCH_DONE) {
+        if (step == SEARCH_JOB && job.trial >= seen) {
+            count += seen > 0;
+            *hits += has_point(&expected, &s->trials.at[job.trial].point);
+        }
+        if (step == SEARCH_JOB) {
+            out[n++] = job.trial;
+            continue;
+        }
+        seen = s->trials.n;
+        memset(&expected, 0, sizeof expected);
+        search_expect(s, &m->arena, &expected);
+        for (; n; n--)
+            search_tell(s, out[n - 1], SEARCH_MEASURED,
+                        time_of(&s->trials.at[out[n - 1]].point));
+    }
+    return count;
+}
+
+static void expects_what_comes_next(void **state)
+{
+    struct made_up m;
+    struct search s, alone;
+    struct search_options o = {.seed = 1, .trials = 64, .patience = -1};
+    size_t hits = 0;
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    search_start(&alone, &m.arena, &m.space, &o);
+    order_by_first_knob(&m, &s);
+    order_by_first_knob(&m, &alone);
+    size_t count = expect(&m, &s, &hits);
+    assert_int_equal(count, 56);
+    assert_in_range(hits, count / 2, count);
+    run(&m, &alone, NULL);
+    assert_int_equal(s.trials.n, alone.trials.n);
+    for (size_t i = 0; i < s.trials.n; i++)
+        assert_memory_equal(s.trials.at[i].point.at,
+                            alone.trials.at[i].point.at, 3 * sizeof(uint32_t));
+    arena_reset(&m.arena);
+}
+
 static void patience_ends(void **state)
 {
     struct made_up m;
@@ -479,6 +540,7 @@ int main(void)
         cmocka_unit_test(measures_the_fast_again),
         cmocka_unit_test(what_is_put_off_comes_last),
         cmocka_unit_test(exhaustive_measures_all_in_as_many_turns),
+        cmocka_unit_test(expects_what_comes_next),
         cmocka_unit_test(patience_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

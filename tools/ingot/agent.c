@@ -8,17 +8,17 @@
 //   > {"state": "measured", "us": 9.1, "base": 9.6, "ratio": 0.95, ...}
 //
 // It reads requests from the standard input, one a line, answers each by a line on
-// the standard output, and ends with the input.  A kernel that the GPU gives up on
-// takes the process with it: who asked starts another.
+// the standard output, and ends with the input.  A problem may come before it has said
+// what it is: the driver takes a second to open, and what results are compared with is
+// computed meanwhile.  A kernel that the GPU gives up on takes the process with it: who
+// asked starts another.
 
 #include "tools/ingot/agent.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_DRIVER = 10240, PROTOCOL = 2 };
+enum { KEY_DRIVER = 10240 };
 
 // The command line.
 struct agent_options {
@@ -49,22 +49,6 @@ const struct argp agent_argp = {
     0,
     0};
 
-// Say what the GPU is.
-static bool greet(struct agent *a)
-{
-    json_t *hello = json_object();
-    const struct driver *d = &a->driver;
-    json_object_set_new(hello, "agent", json_integer(PROTOCOL));
-    json_object_set_new(hello, "version", json_text(INGOT_VERSION));
-    json_object_set_new(hello, "device", json_text(d->name));
-    json_object_set_new(hello, "sm", json_integer(d->sm));
-    json_object_set_new(hello, "sms", json_integer(d->sms));
-    json_object_set_new(hello, "gpus", json_integer(d->count));
-    json_object_set_new(hello, "driver", json_integer(d->version));
-    json_object_set_new(hello, "memory", json_integer(driver_memory(d)));
-    return wire_send(&a->wire, hello, NULL, 0);
-}
-
 // Answer a problem.
 static bool answer_problem(struct agent *a, const struct wire_message *m)
 {
@@ -73,6 +57,7 @@ static bool answer_problem(struct agent *a, const struct wire_message *m)
     agent_phases_begin(&a->phases, &a->wire);
     const char *wrong = agent_problem(a, m->json, &reference);
     agent_phases_end(&a->phases);
+    agent_opening_end(&a->opening, &a->driver);
     json_object_set_new(answer, "ok", json_boolean(!wrong));
     if (wrong)
         json_object_set_new(answer, "why", json_text(wrong));
@@ -122,6 +107,7 @@ static bool answer_measure(struct agent *a, const struct wire_message *m)
                                   .why = "this is no kernel"};
     if (a->has_problem && m->bytes &&
         way_read(&room, json_object_get(m->json, "way"), &way)) {
+        agent_opening_end(&a->opening, &a->driver);
         agent_phases_begin(&a->phases, &a->wire);
         result = measure(a, &way, m);
         agent_phases_end(&a->phases);
@@ -146,7 +132,7 @@ static bool answer(struct agent *a, const struct wire_message *m)
 static void serve(struct agent *a)
 {
     struct wire_message m;
-    bool goes_on = greet(a);
+    bool goes_on = true;
     while (goes_on && wire_wait(&a->wire, 0, &m)) {
         goes_on = answer(a, &m);
         wire_release(&m);
@@ -159,12 +145,9 @@ int command_agent(int argc, char **argv)
     cli_parse(&agent_argp, argc, argv, &o);
     struct agent a = {.wire = {STDIN_FILENO, STDOUT_FILENO, {0}},
                       .driver_path = o.driver};
-    const char *fault = driver_open(&a.driver, o.driver);
-    if (fault) {
-        fprintf(stderr, "ingot agent: %s\n", fault);
-        return EXIT_TOOL;
-    }
+    agent_opening_begin(&a.opening, &a.wire, o.driver);
     serve(&a);
+    agent_opening_end(&a.opening, &a.driver);
     agent_forget(&a);
     driver_close(&a.driver);
     buf_free(&a.wire.got);

@@ -3,6 +3,7 @@
 #ifndef TOOLS_INGOT_AGENT_H
 #define TOOLS_INGOT_AGENT_H
 
+#include "tools/ingot/agent_opening.h"
 #include "tools/ingot/agent_phases.h"
 #include "tools/ingot/run.h"
 #include "tools/ingot/way.h"
@@ -21,6 +22,7 @@ struct agent_kernel {
 // What the agent knows.
 struct agent {
     struct wire wire;
+    struct agent_opening opening; // of the driver, which is there behind it
     struct driver driver;
     const char *driver_path; // NULL: the system's
     struct arena arena;      // of the problem
@@ -31,6 +33,8 @@ struct agent {
     struct agent_kernel first;  // what the others are timed beside
     struct agent_kernel model;  // has computed `want`, if `first` has not
     struct eval_argument *want; // what results are compared with, or NULL
+    struct eval_argument *room; // for results that are compared, one after the
+                                // other; NULL: there is none yet
     struct agent_phases phases; // of the request
 };
 

@@ -38,7 +38,8 @@ static void finish(struct agent_kernel *k)
     if (k->device.driver)
         device_free(&k->device);
     problem_free_arguments(&k->run.problem, k->run.want);
-    problem_free_arguments(&k->run.problem, k->run.got);
+    if (!k->run.room)
+        problem_free_arguments(&k->run.problem, k->run.got);
     loaded_close(&k->kernel.loaded);
     compile_end(&k->c);
     buf_free(&k->options.compile.log);
@@ -94,9 +95,42 @@ static bool run(struct agent *a, struct agent_kernel *k)
 {
     run_device(&k->run, &k->device);
     k->device.listener = &a->phases.listener;
-    if (a->first.is_open && &a->first != k)
+    k->device.inputs = a->want;
+    if (a->first.is_open && &a->first != k) {
         k->device.like = &a->first.device;
+        k->run.room = a->room;
+    }
     return run_on_device(&k->run, &k->device, 0);
+}
+
+// ---- Room for results ---------------------------------------------------------
+
+// Release the room for results, which is as large as those of the first kernel.
+static void drop_room(struct agent *a)
+{
+    problem_free_arguments(&a->first.run.problem, a->room);
+    a->room = NULL;
+}
+
+// Make room for the results of all kernels behind the first: new memory would take longer
+// to be mapped than the results to come.  There is none if memory is short.
+static void make_room(struct agent *a)
+{
+    const struct problem *p = &a->first.run.problem;
+    struct diag_list quiet = {.arena = &a->arena};
+    bool ok = !a->room;
+    if (ok)
+        a->room =
+            arena_array(&a->arena, struct eval_argument, p->kernel->params.n);
+    for (size_t i = 0; ok && i < p->arrays.n; i++) {
+        const struct problem_array *array = &p->arrays.at[i];
+        if (array->buffer->role == ROLE_input)
+            continue;
+        a->room[array->parameter].data = problem_alloc(array, &quiet);
+        ok = a->room[array->parameter].data != NULL;
+    }
+    if (quiet.errors)
+        drop_room(a);
 }
 
 // ---- What came of it ------------------------------------------------------
@@ -279,6 +313,7 @@ struct agent_result agent_first(struct agent *a, const struct way *w,
     struct agent_result result;
     struct agent_kernel *k = &a->first;
     const char *checked = NULL;
+    drop_room(a);
     finish(k);
     if (open_kernel(a, k, w, m, &result) && compare(a, k, &result)) {
         if (!a->want && a->problem.definition.by != DEFINITION_NONE) {
@@ -306,6 +341,7 @@ struct agent_result agent_measure(struct agent *a, const struct way *w,
     if (!a->first.is_open)
         return (struct agent_result){.end = AGENT_REFUSED,
                                      .why = "nothing to measure beside"};
+    make_room(a);
     if (open_kernel(a, &k, w, m, &result) && compare(a, &k, &result) &&
         !time_both(&k, &a->first, turns_of(m), &result))
         result = failure(a, &k, AGENT_FAULT);
@@ -385,6 +421,7 @@ const char *agent_problem(struct agent *a, const json_t *request,
 
 void agent_forget(struct agent *a)
 {
+    drop_room(a);
     finish(&a->first);
     finish(&a->model);
     a->want = NULL;

@@ -14,7 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAIT_US = 20000, TIMES_BY_ITSELF = 10, TIMES_KILLED = 250 };
+// Microseconds: the first and the longest pause before looking again, and for how long.
+enum {
+    PAUSE_US = 100,
+    PAUSE_MOST_US = 20000,
+    BY_ITSELF_US = 200000,
+    KILLED_US = 5000000,
+};
 
 double child_now(void)
 {
@@ -107,13 +113,16 @@ bool child_fork(struct child *c, void (*work)(struct wire *, void *),
     return keep(c, &e);
 }
 
-// Wait a little for the end of a process; false if it does not come.
-static bool ends(pid_t id, int times, int *status)
+// Wait a little for the end of a process; false if it does not come.  Most end at once:
+// pauses become longer.
+static bool ends(pid_t id, unsigned most_us, int *status)
 {
-    for (int i = 0; i < times; i++) {
+    unsigned pause = PAUSE_US;
+    for (unsigned us = 0; us <= most_us; us += pause) {
         if (waitpid(id, status, WNOHANG) == id)
             return true;
-        usleep(WAIT_US);
+        usleep(pause);
+        pause = 2 * pause < PAUSE_MOST_US ? 2 * pause : PAUSE_MOST_US;
     }
     return false;
 }
@@ -136,10 +145,10 @@ const char *child_end(struct child *c, char *text, size_t size)
     wire_close(&c->wire);
     if (!c->id)
         return text;
-    bool was_killed = !ends(c->id, TIMES_BY_ITSELF, &status);
+    bool was_killed = !ends(c->id, BY_ITSELF_US, &status);
     kill(-c->id, SIGKILL);
     if (was_killed)
-        ends(c->id, TIMES_KILLED, &status);
+        ends(c->id, KILLED_US, &status);
     tell(status, was_killed, text, size);
     c->status = status;
     c->id = 0;

@@ -138,10 +138,22 @@ static bool add_set(struct device *d)
     return ok;
 }
 
+// Return what array `i` holds, if it is on the host and nothing has changed it; or NULL.
+static const void *on_host(const struct device *d, size_t i)
+{
+    const struct problem_array *array = &d->problem->arrays.at[i];
+    bool is_input = array->buffer->role == ROLE_input;
+    return d->inputs && is_input ? d->inputs[array->parameter].data : NULL;
+}
+
 // Write random numbers to an array.
 static bool upload(struct device *d, size_t i, uint64_t to)
 {
     const struct problem_array *array = &d->problem->arrays.at[i];
+    const void *there = on_host(d, i);
+    if (there)
+        return !array->bytes ||
+               DEVICE_CALL(d, cuMemcpyHtoD_v2, to, there, array->bytes);
     void *host = problem_alloc(array, d->diags);
     if (!host)
         return false;

@@ -52,6 +52,8 @@ struct device {
     const struct device
         *like; // one of the same problem, whose inputs are copied;
                // or NULL
+    const struct eval_argument
+        *inputs; // of each parameter, where they are on the host; or NULL
     const struct device_listener *listener; // or NULL
 };
 

@@ -9,6 +9,7 @@
 #include "ir/build.h"
 #include "ir/text.h"
 #include "tools/ingot/distinct.h"
+#include "tools/libingot/jobs.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,10 +82,10 @@ static void write_element(const struct problem_array *array, void *element,
                                  : problem_random_int(type, bits));
 }
 
-// Write an array of the commonest type.
-static void write_f32(float *out, size_t n, uint64_t stream)
+// Write elements from `i` up to `end` of an array of the commonest type.
+static void write_f32(float *out, size_t i, size_t end, uint64_t stream)
 {
-    for (size_t i = 0; i < n; i++)
+    for (; i < end; i++)
         out[i] = (float)problem_random_float(random_bits(stream, i));
 }
 
@@ -138,31 +139,70 @@ static uint64_t stream_of(const struct problem *p,
     return stream;
 }
 
+// Elements that are written at a time.
+enum { CHUNK = 1 << 20 };
+
+// An array that is written in chunks.
+struct writing {
+    const struct problem_array *at;
+    uint64_t stream;
+    char *bytes;
+    size_t n; // elements
+};
+
+// Write random elements from `i` up to `end`.
+static void write_random(const struct writing *w, size_t i, size_t end)
+{
+    struct type type = w->at->buffer->elem;
+    if (type.kind == TYPE_f32 && !w->at->is_ranged) {
+        write_f32((float *)(void *)w->bytes, i, end, w->stream);
+        return;
+    }
+    for (; i < end; i++)
+        write_element(w->at, w->bytes + i * type_bytes(type), w->stream, i,
+                      w->n);
+}
+
+// Write a chunk of an array.
+static void write_chunk(void *context, size_t chunk)
+{
+    const struct writing *w = context;
+    const struct ir_buffer *b = w->at->buffer;
+    size_t size = type_bytes(b->elem), from = chunk * CHUNK;
+    size_t end = w->n - from < CHUNK ? w->n : from + CHUNK;
+    switch (w->at->fill) {
+    case FILL_POISON:
+        memset(w->bytes + from * size, problem_poison(b), (end - from) * size);
+        break;
+    case FILL_RANDOM: write_random(w, from, end); break;
+    }
+}
+
+// Write an array, on all processors if it is large.
+static void write_chunks(struct writing *w)
+{
+    struct jobs jobs;
+    jobs_start(&jobs, NULL, 0);
+    jobs_run(&jobs, (w->n + CHUNK - 1) / CHUNK, write_chunk, w);
+    jobs_end(&jobs);
+}
+
 void problem_write(const struct problem *p, size_t array, void *bytes)
 {
     const struct problem_array *at = &p->arrays.at[array];
-    uint64_t stream = stream_of(p, at);
-    size_t size = type_bytes(at->buffer->elem);
-    size_t written = problem_written(p, at);
-    switch (at->fill) {
-    case FILL_POISON:
-        memset(bytes, problem_poison(at->buffer), written);
-        return;
-    case FILL_RANDOM: break;
-    }
     struct type type = at->buffer->elem;
-    if (elements_are_special(p->elements) && !at->is_ranged)
-        elements_write(p->elements, type, stream, written / size, bytes);
-    else if (p->elements == ELEMENTS_distinct && !at->is_ranged)
-        distinct_write(type, stream, written / size, bytes);
-    else if (type.kind == TYPE_f32 && !at->is_ranged)
-        write_f32(bytes, written / size, stream);
+    size_t written = problem_written(p, at);
+    struct writing w = {at, stream_of(p, at), bytes,
+                        written / type_bytes(type)};
+    bool is_drawn = at->fill == FILL_RANDOM && !at->is_ranged;
+    if (is_drawn && elements_are_special(p->elements))
+        elements_write(p->elements, type, w.stream, w.n, bytes);
+    else if (is_drawn && p->elements == ELEMENTS_distinct)
+        distinct_write(type, w.stream, w.n, bytes);
     else
-        for (size_t i = 0; i < written / size; i++)
-            write_element(at, (char *)bytes + i * size, stream, i,
-                          written / size);
-    if (!at->ascends)
-        write_rare(at, stream, bytes, written);
+        write_chunks(&w);
+    if (at->fill == FILL_RANDOM && !at->ascends)
+        write_rare(at, w.stream, bytes, written);
 }
 
 // ---- Ranges ---------------------------------------------------------------

@@ -60,6 +60,8 @@ struct run {
     struct diag_list diags;     // of this run alone
     struct eval_argument *want; // what the definition computes, or NULL
     struct eval_argument *got;  // what the kernel computed
+    const struct eval_argument
+        *room; // memory for that from the GPU, which stays; or NULL
 };
 
 // Make the problem of a run; `diags` says what of it is refused.

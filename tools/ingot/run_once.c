@@ -175,7 +175,8 @@ static bool read_results(struct run *r, struct device *d)
         const struct problem_array *array = &r->problem.arrays.at[i];
         if (array->buffer->role == ROLE_input)
             continue;
-        void *data = problem_alloc(array, &r->diags);
+        void *data = r->room ? r->room[array->parameter].data
+                             : problem_alloc(array, &r->diags);
         r->got[array->parameter].data = data;
         if (!data || !device_read(d, &d->sets.at[0], i, data))
             return false;
@@ -237,6 +238,7 @@ static bool run_on_gpu(struct run *r, size_t sets)
     struct device d;
     cli_progress("running on the GPU");
     run_device(r, &d);
+    d.inputs = r->want;
     r->report.driver = &r->on->driver;
     r->report.loaded = &r->on->loaded;
     bool ok = run_and_time(r, &d, sets);

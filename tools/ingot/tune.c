@@ -18,23 +18,41 @@ struct call {
     struct diag_list diags; // of all that is not about one set of sizes
     struct tune_agents agents;
     struct tune_device device;
+    bool is_guess;   // so, until an agent says the same
     json_t *results; // with --json
     int code;
 };
 
-// Find the device and the architecture.  Returns false after reporting.
-static bool find_device(struct call *call, const struct nvptx_target **target)
+// Set the architecture where there is a device: that of --arch, or the best for it.
+// Returns false if there is none.
+static bool choose_target(struct call *call, const struct nvptx_target **target)
 {
     struct tune_options *o = call->options;
-    *target = o->targets.cubins.n ? o->targets.cubins.at[0] : NULL;
-    if (!tune_agents_open(&call->arena, o, &call->diags, &call->agents))
+    *target = o->targets.cubins.n ? o->targets.cubins.at[0]
+                                  : targets_best(call->device.sm);
+    return *target != NULL;
+}
+
+// Start the agents, and find the device and the architecture: what is known at once, or
+// else what the first agent says.  Returns false after reporting.
+static bool find_device(struct call *call, bool may_guess,
+                        const struct nvptx_target **target)
+{
+    struct tune_options *o = call->options;
+    struct tune_agents *agents = &call->agents;
+    call->is_guess = may_guess && tune_guess(&call->arena, o, &call->device) &&
+                     choose_target(call, target);
+    *agents = (struct tune_agents){0};
+    tune_agents_open(&call->arena, o, agents);
+    if (call->is_guess)
+        return true;
+    if (!tune_agents_meet(&call->arena, o, &call->diags, agents))
         return false;
-    call->device = call->agents.at[0].device;
-    if (!*target)
-        *target = targets_best(call->device.sm);
-    return *target || diag_error(&call->diags, (struct span){0}, D_agent_failed,
-                                 call->agents.at[0].command,
-                                 "has a GPU that no architecture is for");
+    call->device = agents->at[0].device;
+    return choose_target(call, target) ||
+           diag_error(&call->diags, (struct span){0}, D_agent_failed,
+                      agents->at[0].command,
+                      "has a GPU that no architecture is for");
 }
 
 // Choose the architecture where nothing is measured: that of --arch, or sm_90a.
@@ -60,17 +78,16 @@ static void start(struct call *call, struct tune_problem *p,
     p->arena = &call->arena;
     p->device = &call->device;
     p->device_name = call->device.name;
+    p->is_guess = call->is_guess;
     p->request = request;
     p->source.target = target;
     p->began = child_now();
     p->ends = p->began + o->budget;
-    if (strcmp(o->file, "-") == 0)
-        return;
-    const char *slash = strrchr(o->file, '/');
-    const char *dot = strrchr(slash ? slash : o->file, '.');
-    int n = (int)(dot ? (size_t)(dot - o->file) : strlen(o->file));
-    p->tuned_path = arena_printf(a, "%.*s.tuned", n, o->file);
-    p->log_path = arena_printf(a, "%.*s.tuned.log", n, o->file);
+    p->log_path = tune_log_path(a, o->file);
+    if (p->log_path)
+        p->tuned_path =
+            arena_printf(a, "%.*s", (int)(strlen(p->log_path) - strlen(".log")),
+                         p->log_path);
 }
 
 // Begin the search.
@@ -115,6 +132,8 @@ static bool search(struct call *call, struct tune_problem *p)
     else
         tune_loop(p, &call->agents);
     cli_progress(NULL);
+    if (p->other)
+        return false;
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
                           p->kernel->name, p->wrong);
@@ -130,9 +149,17 @@ static void note_code(struct call *call, int code)
     call->code = code > call->code ? code : call->code;
 }
 
+// What came of one set of sizes.
+enum tune_end {
+    TUNED,
+    TUNED_OTHER, // nothing: the agents have another device than was guessed
+    TUNED_LOST,  // no more than what is reported: there are no agents
+};
+
 // Tune for one set of sizes.
-static void tune_for(struct call *call, const struct problem_request *request,
-                     const struct nvptx_target *target)
+static enum tune_end tune_for(struct call *call,
+                              const struct problem_request *request,
+                              const struct nvptx_target *target)
 {
     struct compilation c;
     struct tune_problem p = {.c = &c};
@@ -141,24 +168,36 @@ static void tune_for(struct call *call, const struct problem_request *request,
     start(call, &p, request, target);
     if (tune_space(&p, &wrong))
         search(call, &p);
-    note_code(call, cli_report(&c.diags));
+    call->is_guess = p.is_guess;
+    if (!p.other)
+        note_code(call, cli_report(&c.diags));
     if (wrong) {
         fprintf(stderr, "ingot tune: %s\n", wrong);
         note_code(call, EXIT_USAGE);
     }
     compile_end(&c);
+    return p.other ? TUNED_OTHER : p.is_lost ? TUNED_LOST : TUNED;
 }
 
-// Tune for all sets of sizes.
+// Tune for all sets of sizes, again where the device was another one.
 static void tune_all(struct call *call)
 {
     const struct nvptx_target *target = NULL;
     struct problem_options *o = &call->options->problem;
+    bool goes_on = true;
     if (call->options->effort == TUNE_NONE)
         target = assume_device(call);
-    if (call->options->effort == TUNE_NONE || find_device(call, &target))
-        vec_foreach(request, &o->runs)
-            tune_for(call, request, target);
+    else
+        goes_on = find_device(call, true, &target);
+    for (size_t i = 0; goes_on && i < o->runs.n; i++) {
+        enum tune_end end = tune_for(call, &o->runs.at[i], target);
+        goes_on = end != TUNED_LOST;
+        if (end != TUNED_OTHER)
+            continue;
+        tune_agents_close(&call->agents);
+        goes_on = find_device(call, false, &target);
+        i--;
+    }
     tune_agents_close(&call->agents);
     if (call->results && !json_print(call->results))
         call->code = EXIT_TOOL;

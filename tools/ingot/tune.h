@@ -52,6 +52,13 @@ struct tune_device {
     int sms, gpus;
 };
 
+// ---- tune_guess.c
+
+// Guess which GPU the agents have.  Returns false if nothing says so, or if how many of
+// them there are is not known either.
+bool tune_guess(struct arena *a, const struct tune_options *o,
+                struct tune_device *out);
+
 // A schedule of the kernel for the architecture.
 struct tune_item {
     const struct sched_item *item;
@@ -76,6 +83,15 @@ struct tune_trial {
     bool is_put_off;  // it comes again behind all others
     bool is_asked;    // a measurement is asked for, and not on its way
     bool is_known;    // the log has it, which is taken once a build is measured
+    bool is_taken;    // of what was compiled ahead: a trial has its code
+};
+
+// What is compiled before the search asks for it.
+struct tune_ahead {
+    struct search_points points; // that it is likely to ask for
+    size_t next;                 // of these
+    size_t state;                // of the search, when it was asked for them
+    struct VEC(struct tune_trial *) trials;
 };
 
 // How the best became faster.
@@ -90,6 +106,8 @@ struct tune_problem {
     struct compilation *c;
     struct arena *arena; // of the whole command
     const struct tune_device *device;
+    bool is_guess; // that is what the agents will say, perhaps
+    const struct tune_device *other; // it was wrong: what they have; NULL
     struct way_source source;
     const struct problem_request *request;
     struct problem problem;
@@ -103,11 +121,12 @@ struct tune_problem {
     struct VEC(struct tune_trial *) trials; // as those of the search
     struct tune_trial build, plain;         // what a build takes; no schedule
     bool awaits_plain;                      // the latter is being compiled
-    size_t build_number;                    // of its schedule
-    const char *build_name;                 // its variant
-    const struct sched_item *build_item;    // its schedule; NULL: the default
-    struct records log;                     // of this kernel and device
-    const char *log_path, *tuned_path;      // NULL: the standard input
+    struct tune_ahead ahead;
+    size_t build_number;                 // of its schedule
+    const char *build_name;              // its variant
+    const struct sched_item *build_item; // its schedule; NULL: the default
+    struct records log;                  // of this kernel and device
+    const char *log_path, *tuned_path;   // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet
     struct VEC(struct tune_step) curve;
     double *order_us; // what is predicted of search.order; INFINITY: not known
@@ -218,7 +237,8 @@ struct tune_agent {
     size_t starts;                 // without a measurement
     size_t asked;                  // measurements of trials
     struct tune_patience patience; // with what it answers next
-    struct tune_device device;
+    struct tune_device device;     // without a name: it has not greeted yet
+    bool is_given; // TUNE_AGENT_GREETING: it has got the problem
 };
 struct tune_agents VEC(struct tune_agent);
 
@@ -227,14 +247,14 @@ struct tune_agents VEC(struct tune_agent);
 const char *tune_own_command(struct arena *a, const struct tune_options *o,
                              int gpu);
 
-// Start the agents, and wait for what the first one is.  Returns false after
-// reporting.
-bool tune_agents_open(struct arena *a, struct tune_options *o,
-                      struct diag_list *diags, struct tune_agents *out);
+// Start the agents that are known; of all GPUs of this machine the first.
+void tune_agents_open(struct arena *a, const struct tune_options *o,
+                      struct tune_agents *out);
 
-// Wait for what the others are: the same kind of GPU.  Returns false after reporting.
-bool tune_agents_meet(struct arena *a, struct tune_agents *all,
-                      struct diag_list *diags);
+// Wait for what the first one is, and start those on all GPUs that it tells of.  Returns
+// false after reporting.
+bool tune_agents_meet(struct arena *a, const struct tune_options *o,
+                      struct diag_list *diags, struct tune_agents *out);
 void tune_agents_close(struct tune_agents *all);
 
 // Start the process of an agent.
@@ -243,6 +263,14 @@ void tune_agent_start(struct tune_agent *agent);
 // Take what an agent says of its GPU.  Returns NULL, or what is wrong with it.
 const char *tune_agent_greeting(struct arena *a, struct tune_agent *agent,
                                 const struct wire_message *m);
+
+// Take it while there is a problem: it should be what the others have.
+void tune_agent_greet(struct tune_problem *p, struct tune_agent *agent,
+                      const struct wire_message *m);
+
+// Report what is wrong with an agent; the search cannot go on.
+void tune_agent_fail(struct tune_problem *p, const struct tune_agent *agent,
+                     const char *why);
 
 // ---- tune_patience.c
 
@@ -276,6 +304,20 @@ double tune_most_work(const struct tune_problem *p);
 void tune_agent_ask(struct tune_problem *p, struct tune_agent *agent,
                     size_t trial);
 
+// ---- tune_ahead.c
+
+// Return what should be compiled ahead next; NULL: nothing.
+struct tune_trial *tune_ahead_next(struct tune_problem *p);
+
+// Return what was compiled ahead of that text, or is being compiled, or NULL.
+struct tune_trial *tune_ahead_find(const struct tune_problem *p, uint64_t hash);
+
+// Give a trial what came of it.
+void tune_ahead_take(struct tune_trial *from, struct tune_trial *to);
+
+// Release code that no trial took.
+void tune_ahead_release(struct tune_problem *p);
+
 // ---- tune_loop.c
 
 // Search until the end.
@@ -291,6 +333,9 @@ void tune_done(struct tune_problem *p, size_t trial, const char *state,
 void tune_known(struct tune_problem *p);
 
 // ---- tune_log.c
+
+// Return the path of what was measured of a file; NULL for the standard input.
+const char *tune_log_path(struct arena *a, const char *file);
 
 // Read what was measured of the problem.
 void tune_log_read(struct tune_problem *p);

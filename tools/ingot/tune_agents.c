@@ -75,6 +75,7 @@ void tune_agent_start(struct tune_agent *agent)
 {
     bool ok = agent->starts < STARTS_MOST;
     agent->starts++;
+    agent->is_given = false;
     if (!ok || !child_run(&agent->child, agent->command)) {
         agent->state = TUNE_AGENT_DEAD;
         return;
@@ -98,7 +99,7 @@ const char *tune_agent_greeting(struct arena *a, struct tune_agent *agent,
         .sm = (unsigned)json_integer_value(json_object_get(m->json, "sm")),
         .sms = (int)json_integer_value(json_object_get(m->json, "sms")),
         .gpus = (int)json_integer_value(json_object_get(m->json, "gpus"))};
-    agent->state = TUNE_AGENT_READY;
+    agent->state = agent->is_given ? TUNE_AGENT_PROBLEM : TUNE_AGENT_READY;
     return NULL;
 }
 
@@ -144,45 +145,68 @@ static void add_gpus(struct arena *a, const struct tune_options *o, long gpus,
         add(a, out, tune_own_command(a, o, i));
 }
 
-bool tune_agents_open(struct arena *a, struct tune_options *o,
-                      struct diag_list *diags, struct tune_agents *out)
+void tune_agents_open(struct arena *a, const struct tune_options *o,
+                      struct tune_agents *out)
 {
-    bool is_own = !o->commands.n;
     vec_foreach_value(command, &o->commands)
         add(a, out, command);
-    if (is_own) {
+    if (!o->commands.n) {
         add(a, out, tune_own_command(a, o, -1));
         add_gpus(a, o, o->gpus, out);
     }
     start_from(out, 0);
+}
+
+bool tune_agents_meet(struct arena *a, const struct tune_options *o,
+                      struct diag_list *diags, struct tune_agents *out)
+{
     if (!open_agent(a, &out->at[0], diags))
         return false;
     size_t first = out->n;
-    if (is_own && o->gpus < 0)
+    if (!o->commands.n && o->gpus < 0)
         add_gpus(a, o, out->at[0].device.gpus, out);
     start_from(out, first);
     return true;
 }
 
-bool tune_agents_meet(struct arena *a, struct tune_agents *all,
-                      struct diag_list *diags)
+// Return whether two devices are of a kind.
+static bool is_like(const struct tune_device *a, const struct tune_device *b)
 {
-    const char *kind = all->at[0].device.name;
-    vec_foreach(agent, all) {
-        if (agent->device.name)
-            continue;
-        if (!open_agent(a, agent, diags))
-            return false;
-        if (strcmp(agent->device.name, kind) != 0)
-            return diag_error(diags, (struct span){0}, D_agent_failed,
-                              agent->command, "has another kind of GPU");
-    }
-    return true;
+    return strcmp(a->name, b->name) == 0 && a->sm == b->sm && a->sms == b->sms;
+}
+
+void tune_agent_fail(struct tune_problem *p, const struct tune_agent *agent,
+                     const char *why)
+{
+    p->is_lost = true;
+    diag_error(&p->c->diags, (struct span){0}, D_agent_failed, agent->command,
+               why);
+}
+
+void tune_agent_greet(struct tune_problem *p, struct tune_agent *agent,
+                      const struct wire_message *m)
+{
+    bool is_new = !agent->device.name;
+    const char *wrong = tune_agent_greeting(p->arena, agent, m);
+    if (wrong && !is_new)
+        agent->state = TUNE_AGENT_DEAD;
+    else if (wrong)
+        tune_agent_fail(p, agent, wrong);
+    else if (is_like(&agent->device, p->device))
+        p->is_guess = false;
+    else if (p->is_guess)
+        p->other = &agent->device;
+    else
+        tune_agent_fail(p, agent, "has another kind of GPU");
 }
 
 void tune_agents_close(struct tune_agents *all)
 {
     char text[CHILD_TEXT_SIZE];
     vec_foreach(agent, all)
-        child_end(&agent->child, text, sizeof text);
+        if (agent->child.id)
+            wire_close(&agent->child.wire);
+    vec_foreach(agent, all)
+        if (agent->child.id)
+            child_end(&agent->child, text, sizeof text);
 }

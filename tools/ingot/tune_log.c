@@ -17,6 +17,15 @@ enum { SEEDS_MOST = 4 };
 // How much faster than what a build takes a record must be.
 #define WORTH 0.995
 
+const char *tune_log_path(struct arena *a, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash ? slash : file, '.');
+    int n = (int)(dot ? (size_t)(dot - file) : strlen(file));
+    return strcmp(file, "-") == 0 ? NULL
+                                  : arena_printf(a, "%.*s.tuned.log", n, file);
+}
+
 // ---- Records of trials ----------------------------------------------------
 
 // Return the time of day as text.

@@ -4,7 +4,8 @@
 //
 // Compilation runs ahead of the agents: the first candidates are compiled as soon as the
 // model has ordered them, while agents start, compute what results are compared with and
-// measure what a build takes. What the log has is not done again.
+// measure what a build takes; and while they measure what a stage of the search waits for,
+// what the next one is likely to begin with. What the log has is not done again.
 
 #include "tools/ingot/tune.h"
 
@@ -16,13 +17,14 @@
 enum { JOBS_MOST = 64, TICK_MS = 200, RANKING_TICK_MS = 20 };
 
 // What a compilation is for, beside numbers of trials.
-enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
+enum { JOB_BUILD = -1, JOB_PLAIN = -2, JOB_AHEAD = -3 };
 
 // A compilation on its way.
 struct job {
     struct child child;
     struct watch watch;
     long trial;
+    struct tune_trial *ahead; // JOB_AHEAD: whose code the search may ask for
 };
 
 // The loop.
@@ -39,11 +41,13 @@ struct loop {
 // ---- Trials ---------------------------------------------------------------
 
 // Return the trial that a job is for.
-static struct tune_trial *trial_of(struct tune_problem *p, long trial)
+static struct tune_trial *trial_of(struct tune_problem *p,
+                                   const struct job *job)
 {
-    return trial == JOB_BUILD   ? &p->build
-           : trial == JOB_PLAIN ? &p->plain
-                                : p->trials.at[trial];
+    return job->trial == JOB_BUILD   ? &p->build
+           : job->trial == JOB_PLAIN ? &p->plain
+           : job->trial == JOB_AHEAD ? job->ahead
+                                     : p->trials.at[job->trial];
 }
 
 // Note a new best: what is faster than what a build takes, and than all others.
@@ -122,13 +126,16 @@ static bool is_repeated(const struct tune_problem *p, size_t trial)
 
 // ---- Compiling ------------------------------------------------------------
 
-// Begin to compile.
-static void begin_job(struct loop *l, long trial)
+// Begin to compile; `ahead` is that of JOB_AHEAD.
+static void begin_job(struct loop *l, long trial, struct tune_trial *ahead)
 {
     struct job *job = &l->jobs[l->n];
     job->trial = trial;
-    if (tune_compile(l->p, trial_of(l->p, trial), &job->child, &job->watch))
+    job->ahead = ahead;
+    if (tune_compile(l->p, trial_of(l->p, job), &job->child, &job->watch))
         l->n++;
+    else if (trial == JOB_AHEAD)
+        ahead->is_taken = true;
     else if (trial >= 0)
         tune_done(l->p, (size_t)trial, "refused", "no process to compile in");
     else
@@ -148,7 +155,10 @@ static void fail_job(struct loop *l, size_t i, const char *state,
     long trial = l->jobs[i].trial;
     if (trial >= 0)
         tune_done(l->p, (size_t)trial, state, why);
-    else if (trial == JOB_BUILD)
+    else if (trial == JOB_AHEAD) {
+        l->jobs[i].ahead->state = state;
+        l->jobs[i].ahead->why = why;
+    } else if (trial == JOB_BUILD)
         l->p->wrong = arena_printf(
             &l->p->c->arena, "what a build takes does not compile: %s", why);
     else {
@@ -160,7 +170,7 @@ static void fail_job(struct loop *l, size_t i, const char *state,
 // Take what a job has sent.
 static void take_code(struct loop *l, size_t i, struct wire_message *m)
 {
-    struct tune_trial *t = trial_of(l->p, l->jobs[i].trial);
+    struct tune_trial *t = trial_of(l->p, &l->jobs[i]);
     tune_compiled(l->p, t, m);
     long trial = l->jobs[i].trial;
     if (trial == JOB_PLAIN)
@@ -218,6 +228,44 @@ static size_t count_asked(const struct tune_problem *p)
     return n;
 }
 
+// Return the job that compiles a text ahead, or NULL.
+static struct job *job_ahead(struct loop *l, const struct tune_trial *ahead)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->jobs[i].trial == JOB_AHEAD && l->jobs[i].ahead == ahead)
+            return &l->jobs[i];
+    return NULL;
+}
+
+// Get the code of a trial: that which was compiled ahead, or is being compiled, or new.
+static void get_code(struct loop *l, size_t trial)
+{
+    struct tune_problem *p = l->p;
+    struct tune_trial *t = p->trials.at[trial];
+    struct tune_trial *ahead = tune_ahead_find(p, t->hash);
+    struct job *job = ahead ? job_ahead(l, ahead) : NULL;
+    if (!ahead) {
+        begin_job(l, (long)trial, NULL);
+    } else if (job) {
+        ahead->is_taken = true;
+        job->trial = (long)trial;
+    } else {
+        tune_ahead_take(ahead, t);
+        if (!t->cubin)
+            tune_done(p, trial, t->state, t->why);
+        else
+            t->is_asked = !tune_put_off(p, trial);
+    }
+}
+
+// Compile ahead where processors have nothing else to do.
+static void compile_ahead(struct loop *l)
+{
+    struct tune_trial *t;
+    while (l->n < l->most && (t = tune_ahead_next(l->p)))
+        begin_job(l, JOB_AHEAD, t);
+}
+
 // Begin what the search wants to have measured.
 static void begin_trial(struct loop *l, const struct search_job *job)
 {
@@ -239,7 +287,7 @@ static void begin_trial(struct loop *l, const struct search_job *job)
     else if (t->cubin)
         t->is_asked = true;
     else
-        begin_job(l, (long)job->trial);
+        get_code(l, job->trial);
 }
 
 // Take from the search as much as can be compiled, once it has its order.
@@ -253,6 +301,8 @@ static void take_jobs(struct loop *l)
     while (!l->ranking && l->n < l->most) {
         enum search_step step = search_next(&p->search, &job);
         l->is_searched = step == SEARCH_DONE;
+        if (step == SEARCH_WAIT)
+            compile_ahead(l);
         if (step != SEARCH_JOB)
             return;
         begin_trial(l, &job);
@@ -363,22 +413,32 @@ static bool is_measuring(const struct loop *l)
     return false;
 }
 
+// Return how many jobs are for what was asked for.
+static size_t count_jobs(const struct loop *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += l->jobs[i].trial != JOB_AHEAD;
+    return n;
+}
+
 // Return whether there is something left to do, and time for it.
 static bool goes_on(struct loop *l)
 {
     const struct tune_problem *p = l->p;
-    if (p->wrong || p->is_lost || child_now() > p->ends)
+    if (p->wrong || p->is_lost || p->other || child_now() > p->ends)
         return false;
-    return !p->build.turns || !l->is_searched || l->n || count_asked(p) ||
-           is_measuring(l);
+    return !p->build.turns || !l->is_searched || count_jobs(l) ||
+           count_asked(p) || is_measuring(l);
 }
 
 // Bring all agents back to where they have no problem.
 static void reset_agents(struct loop *l)
 {
     vec_foreach(agent, l->agents) {
-        if (agent->state > TUNE_AGENT_READY &&
-            agent->state != TUNE_AGENT_IDLE) {
+        bool is_given = agent->state == TUNE_AGENT_GREETING && agent->is_given;
+        if (is_given || (agent->state > TUNE_AGENT_READY &&
+                         agent->state != TUNE_AGENT_IDLE)) {
             child_stop(&agent->child);
             agent->state = TUNE_AGENT_GONE;
         } else if (agent->state == TUNE_AGENT_IDLE) {
@@ -394,6 +454,7 @@ static void release(struct loop *l)
         child_stop(&l->jobs[i].child);
     if (l->ranking)
         tune_rank_end(l->ranking);
+    tune_ahead_release(l->p);
     free(l->p->build.cubin);
     free(l->p->plain.cubin);
     vec_foreach_value(t, &l->p->trials)
@@ -415,13 +476,13 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
     l.files = arena_array(&p->c->arena, struct pollfd, JOBS_MOST + agents->n);
     l.most = jobs ? jobs : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     l.most = l.most < JOBS_MOST ? l.most : JOBS_MOST - 2;
-    begin_job(&l, JOB_BUILD);
+    use_agents(&l);
+    begin_job(&l, JOB_BUILD, NULL);
     p->awaits_plain = needs_plain(p);
     if (p->awaits_plain)
-        begin_job(&l, JOB_PLAIN);
+        begin_job(&l, JOB_PLAIN, NULL);
     if (p->options->effort != TUNE_EXHAUSTIVE)
         l.ranking = tune_rank_begin(p);
-    p->is_lost = !tune_agents_meet(p->arena, agents, &p->c->diags);
     while (goes_on(&l)) {
         use_agents(&l);
         take_jobs(&l);
@@ -433,7 +494,7 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
         if (!has_agents(&l))
             p->wrong = "the agents end again and again";
     }
-    if (!p->build.turns && !p->wrong && !p->is_lost)
+    if (!p->build.turns && !p->wrong && !p->is_lost && !p->other)
         p->wrong = "the budget ended before anything was measured";
     reset_agents(&l);
     release(&l);

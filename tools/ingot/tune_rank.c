@@ -45,7 +45,7 @@ struct share {
 void tune_predict(const struct tune_problem *p, struct compilation *c,
                   struct ir_kernel *kernel, struct tune_prediction *out)
 {
-    const struct model_device *device = model_device_named(p->device->name);
+    const struct model_device *device = model_device_called(p->device->name);
     struct problem problem;
     const char *wrong = NULL;
     if (problem_make(&c->arena, kernel, p->request, &c->diags, &problem,

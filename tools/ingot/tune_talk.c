@@ -30,7 +30,7 @@ double tune_most_work(const struct tune_problem *p)
     return most < (double)o->steps ? most : (double)o->steps;
 }
 
-// Give an agent the problem.
+// Give an agent the problem, which it computes while it opens its driver.
 static void send_problem(struct tune_problem *p, struct tune_agent *agent)
 {
     const struct problem_options *o = &p->options->problem;
@@ -46,7 +46,9 @@ static void send_problem(struct tune_problem *p, struct tune_agent *agent)
     json_object_set_new(request, "work", json_real(tune_most_work(p)));
     if (o->unordered)
         json_object_set_new(request, "unordered", json_text(o->unordered));
-    agent->state = TUNE_AGENT_PROBLEM;
+    if (agent->state == TUNE_AGENT_READY)
+        agent->state = TUNE_AGENT_PROBLEM;
+    agent->is_given = true;
     tune_patience_begin(agent, p->options->limit, p->options->budget);
     wire_send(&agent->child.wire, request, NULL, 0);
 }
@@ -87,7 +89,8 @@ void tune_agent_push(struct tune_problem *p, struct tune_agent *agent)
     bool waits = agent->child.deadline == 0;
     if (agent->state == TUNE_AGENT_GONE)
         tune_agent_start(agent);
-    else if (agent->state == TUNE_AGENT_READY)
+    else if (agent->state == TUNE_AGENT_READY ||
+             (agent->state == TUNE_AGENT_GREETING && !agent->is_given))
         send_problem(p, agent);
     else if (agent->state == TUNE_AGENT_REFERENCE && waits)
         push_plain(p, agent);
@@ -248,10 +251,7 @@ void tune_agent_take(struct tune_problem *p, struct tune_agent *agent,
     if (tune_patience_take(agent, m))
         return;
     switch (agent->state) {
-    case TUNE_AGENT_GREETING:
-        if (tune_agent_greeting(&p->c->arena, agent, m))
-            agent->state = TUNE_AGENT_DEAD;
-        break;
+    case TUNE_AGENT_GREETING: tune_agent_greet(p, agent, m); break;
     case TUNE_AGENT_PROBLEM: take_problem(p, agent, m); break;
     case TUNE_AGENT_REFERENCE: take_reference(p, agent, m); break;
     case TUNE_AGENT_FIRST: take_first(p, agent, m); break;
@@ -272,6 +272,8 @@ void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent)
     if (agent->state == TUNE_AGENT_REFERENCE && agent->child.deadline > 0)
         drop_plain(p);
     child_end(&agent->child, text, sizeof text);
+    if (!agent->device.name)
+        tune_agent_fail(p, agent, text);
     if (agent->state != TUNE_AGENT_DEAD)
         agent->state = TUNE_AGENT_GONE;
     if (!is_busy)

@@ -40,10 +40,14 @@ bool wire_send(struct wire *w, json_t *object, const void *bytes, size_t n)
     if (bytes)
         json_object_set_new(object, "cubin", json_integer((json_int_t)n));
     char *text = json_dumps(object, JSON_COMPACT);
+    struct buf line = {0};
     json_decref(object);
-    bool ok = text && wire_write(w, text, strlen(text)) &&
-              wire_write(w, "\n", 1) && (!bytes || wire_write(w, bytes, n));
+    if (text)
+        buf_printf(&line, "%s\n", text);
+    bool ok = text && wire_write(w, line.data, line.n) &&
+              (!bytes || wire_write(w, bytes, n));
     free(text);
+    buf_free(&line);
     return ok;
 }
 

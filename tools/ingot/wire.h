@@ -28,7 +28,8 @@ struct wire_message {
 };
 
 // Send an object, which is released, with `n` bytes behind it if bytes is not
-// NULL.  Returns false if nobody reads.
+// NULL.  A line below PIPE_BUF bytes is written at once, so that threads may send such
+// without a lock.  Returns false if nobody reads.
 bool wire_send(struct wire *w, json_t *object, const void *bytes, size_t n);
 
 // Send bytes.  Returns false if nobody reads.

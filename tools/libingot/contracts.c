@@ -10,6 +10,7 @@
 // A contract that is judged.
 struct clause {
     struct compilation *c;
+    struct diag_list *diags; // what is broken
     const struct variant *variant;
     const struct sched_contract *contract;
     const struct access_costs *accesses; // LOWERED: of the contract's launches
@@ -52,7 +53,7 @@ static bool concerns(const struct clause *k, const struct ir_launch *launch)
 // Report that a figure of a launch breaks the contract.
 static void break_figure(const struct clause *k, int64_t figure)
 {
-    diag_error(&k->c->diags, k->contract->span,
+    diag_error(k->diags, k->contract->span,
                sched_contract_info(k->contract->kind)->broken, k->launch->name,
                k->image->target->name, (long long)figure,
                (long long)k->contract->value);
@@ -64,7 +65,7 @@ static void judge_no_spill(const struct clause *k)
     if (k->usage->spill_stores <= 0 && k->usage->spill_loads <= 0)
         return;
     break_figure(k, k->usage->spill_stores);
-    diag_note(&k->c->diags, (struct span){0},
+    diag_note(k->diags, (struct span){0},
               "%lld bytes are loaded back; it has %lld registers",
               (long long)k->usage->spill_loads, (long long)k->usage->registers);
 }
@@ -76,12 +77,12 @@ static void judge_no_local_memory(const struct clause *k)
         return;
     break_figure(k, k->usage->stack);
     if (k->usage->spill_stores > 0)
-        diag_note(&k->c->diags, (struct span){0},
+        diag_note(k->diags, (struct span){0},
                   "%lld bytes of spilled registers are among them",
                   (long long)k->usage->spill_stores);
     ir_foreach_stmt(s, &k->launch->body)
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local)
-            diag_note(&k->c->diags, s->span, "`%s` may be there",
+            diag_note(k->diags, s->span, "`%s` may be there",
                       s->u.buffer->name);
 }
 
@@ -100,7 +101,7 @@ static void judge_no_serialisation(const struct clause *k)
         if (!all->at[i].entry || strcmp(all->at[i].entry, k->launch->name) != 0)
             continue;
         break_figure(k, 0);
-        diag_note(&k->c->diags, (struct span){0}, "ptxas says (C%d): %s",
+        diag_note(k->diags, (struct span){0}, "ptxas says (C%d): %s",
                   all->at[i].number, all->at[i].text);
         return;
     }
@@ -174,10 +175,10 @@ static void judge_min_load_bytes(const struct clause *k)
         uint32_t bytes = is_global(x) ? widest(k->accesses, i) : 0;
         if (!bytes || bytes >= k->contract->value || !is_judged(k->accesses, x))
             continue;
-        diag_error(&k->c->diags, k->contract->span, D_contract_load_bytes,
+        diag_error(k->diags, k->contract->span, D_contract_load_bytes,
                    x->launch->name, (long long)bytes, x->buffer->name,
                    (long long)k->contract->value);
-        diag_note(&k->c->diags, x->span, "this %s is not wide enough",
+        diag_note(k->diags, x->span, "this %s is not wide enough",
                   access_kind_name(x->kind));
     }
 }
@@ -201,9 +202,9 @@ static void judge_no_bank_conflict(const struct clause *k)
         const char *conflict = conflict_of(&k->c->arena, x);
         if (!conflict)
             continue;
-        diag_error(&k->c->diags, k->contract->span, D_contract_bank_conflict,
+        diag_error(k->diags, k->contract->span, D_contract_bank_conflict,
                    x->launch->name, x->buffer->name, conflict);
-        diag_note(&k->c->diags, x->span, "this %s, of %u bytes a thread",
+        diag_note(k->diags, x->span, "this %s, of %u bytes a thread",
                   access_kind_name(x->kind), x->bytes);
         return;
     }
@@ -313,6 +314,22 @@ static bool has_contract(const struct variant *v, enum sched_contract_seen seen)
     return false;
 }
 
+// Say of a rule that was found, once of a kernel, that a contract of it is broken: the code is right all the
+// same, and who wrote no schedule cannot mend it.
+static void remark_found(const struct clause *k)
+{
+    const struct variant *v = k->variant;
+    const char *rule = v->schedule->rule ? v->schedule->rule->name.text : "";
+    const char *broken = diag_first_error(&k->c->arena, k->diags);
+    vec_foreach(d, &k->c->diags.all)
+        if (d->code == D_contract_of_rule &&
+            is_same_span(d->span, v->source->span))
+            return;
+    if (broken)
+        diag_remark(&k->c->diags, v->source->span, D_contract_of_rule, rule,
+                    v->source->name, broken);
+}
+
 bool contracts_check_lowered(struct compilation *c)
 {
     int errors = c->diags.errors;
@@ -320,7 +337,7 @@ bool contracts_check_lowered(struct compilation *c)
         const struct variant *v = &c->variants.at[i];
         if (!has_author(v) || !has_contract(v, CONTRACT_LOWERED))
             continue;
-        struct clause k = {.c = c, .variant = v};
+        struct clause k = {.c = c, .diags = &c->diags, .variant = v};
         judge_lowered(&k);
     }
     return c->diags.errors == errors;
@@ -332,9 +349,14 @@ bool contracts_check_image(struct compilation *c,
     int errors = c->diags.errors;
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
-        struct clause k = {.c = c, .variant = v, .image = image};
-        if (has_author(v) && target_set_has(v->targets, image->target))
-            judge_launches(&k);
+        struct diag_list found = {.arena = &c->arena};
+        struct clause k = {c, .diags = has_author(v) ? &c->diags : &found,
+                           .variant = v, .image = image};
+        if (!target_set_has(v->targets, image->target))
+            continue;
+        judge_launches(&k);
+        if (!has_author(v))
+            remark_found(&k);
     }
     return c->diags.errors == errors;
 }

@@ -22,6 +22,34 @@ static struct planned *refused(struct compilation *c,
     return NULL;
 }
 
+// Return whether the faults of a rule are reported: they are where its author builds. Of
+// the library's rules that is a checked build, so that its tests find them.
+static bool tells_author(const struct compilation *c,
+                         const struct sched_item *rule)
+{
+#if INGOT_CHECKED
+    (void)c;
+    return rule != NULL;
+#else
+    vec_foreach_value(own, &c->program.schedules.rules)
+        if (own == rule)
+            return true;
+    return false;
+#endif
+}
+
+// Report, once, that a guard of a rule that was found is none: an integer beside `&&`, a size that the
+// rule does not have. That is a fault of the rule, whatever the kernel.
+static void tell_author(struct compilation *c, const struct sched_item *item,
+                        const struct diag_list *diags)
+{
+    const struct diag *first = diags->all.n ? &diags->all.at[0] : NULL;
+    if (first && first->code == D_schedule_guard && item->is_planned &&
+        tells_author(c, item->rule) &&
+        !diag_was_said(&c->diags, first->span, first->code))
+        diag_append(&c->diags, diags);
+}
+
 // Return the sizes that a schedule takes, by its guard and what its directives
 // required of a copy of the kernel, over the kernel's own parameters; NULL: all.
 static struct ir_expr *sizes_of(struct compilation *c,
@@ -62,8 +90,10 @@ struct planned *plan_apply(struct compilation *c,
                      .asked = &c->asked,
                      .known = known ? known : &own};
     if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
-                        settings->n, &one->guard))
+                        settings->n, &one->guard)) {
+        tell_author(c, item, &one->diags);
         return refused(c, &one->diags, why);
+    }
     if (schedule_excludes(kernel, item, one->guard))
         return one;
     one->kernel = p.kernel = ir_copy_kernel(&c->arena, kernel);

@@ -118,6 +118,11 @@ enum search_step search_next(struct search *s, struct search_job *out);
 void search_tell(struct search *s, size_t trial, enum search_end end,
                  double time);
 
+// Append the points that would be tried next, up to the end of a round, if all that is on
+// its way came as predicted; the search stays as it is.
+void search_expect(const struct search *s, struct arena *a,
+                   struct search_points *out);
+
 // Return in how many knobs two points differ; SIZE_MAX if they are of two items.
 size_t search_distance(const struct search *s, const struct search_point *x,
                        const struct search_point *y);

@@ -2,7 +2,8 @@
 //
 //   let x = n * 2; for i { A }   =>   for u in 0..1 { let x = n * 2; for i { A } }
 //
-// A kernel whose outermost statements depend on one another is one nest.
+// A kernel whose outermost statements depend on one another is one nest. An array that
+// stages of one of them alone use is no such bond: lowering places it there.
 
 #include "passes/schedule/default/nests.h"
 
@@ -10,14 +11,25 @@
 #include "ir/build.h"
 #include "ir/stage.h"
 
+// Return whether stages of one outermost statement alone use an array.
+static bool has_one_user(const struct ir_block *body,
+                         const struct ir_buffer *buffer)
+{
+    size_t users = 0;
+    vec_foreach_value(s, body)
+        users += s->kind != STMT_alloc && ir_stages_use(ir_alone(s), buffer);
+    return users == 1;
+}
+
 // Return whether a statement of the outermost block is used by those behind
 // it, so that they cannot be grids of their own.
-static bool is_prelude(const struct ir_stmt *s)
+static bool is_prelude(const struct ir_block *body, const struct ir_stmt *s)
 {
     return s->kind == STMT_let || s->kind == STMT_var ||
            s->kind == STMT_barrier ||
            (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
-            s->u.buffer->space != SPACE_constant);
+            s->u.buffer->space != SPACE_constant &&
+            !has_one_user(body, s->u.buffer));
 }
 
 // Return whether a statement of the outermost block declares an array that
@@ -38,7 +50,7 @@ static bool are_one(struct pass *p)
     bool has_prelude = false;
     size_t n = 0;
     vec_foreach_value(s, body) {
-        has_prelude |= is_prelude(s);
+        has_prelude |= is_prelude(body, s);
         n += !is_placed(p, s);
     }
     return has_prelude && n > 1 && !sched_is_bound(body);
@@ -68,7 +80,7 @@ struct ir_block nests_left(struct pass *p)
     bool any_bound = sched_is_bound(&body);
     vec_foreach_value(s, &body)
         if (s->kind != STMT_alloc && !sched_is_bound(ir_alone(s)) &&
-            !(any_bound && is_prelude(s)))
+            !(any_bound && is_prelude(&body, s)))
             ir_append(p->scratch, &left, s);
     if (are_one(p))
         left.n = 0;

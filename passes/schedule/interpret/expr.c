@@ -136,8 +136,10 @@ static bool compare_places(const struct sched_expr *x,
     if ((x->op != OP_eq && x->op != OP_ne) ||
         !(are_arrays || (is_place(&v[0]) && is_place(&v[1]))))
         return false;
-    bool same =
-        are_arrays ? v[0].buffer == v[1].buffer : v[0].stmt == v[1].stmt;
+    bool are_operands = are_arrays && v[0].operand && v[1].operand;
+    bool same = are_arrays ? v[0].buffer == v[1].buffer &&
+                                 (!are_operands || v[0].operand == v[1].operand)
+                           : v[0].stmt == v[1].stmt;
     *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
     out->number = same == (x->op == OP_eq);
     return true;

@@ -226,12 +226,12 @@ bool look_is_product(struct interp *in, const struct sched_values *args,
 // Return whether a stage reads other elements of an array in other iterations of
 // a loop.
 bool interp_varies(struct interp *in, struct ir_stmt *stage,
-                   const struct ir_buffer *b, const struct ir_var *var);
+                   const struct sched_value *array, const struct ir_var *var);
 // Return whether of the loops that a stage does not reduce over, and that only one
 // of two arrays varies with, both have some and the first array has the last.
 bool interp_is_swapped(struct interp *in, struct ir_stmt *stage,
-                       const struct ir_buffer *first,
-                       const struct ir_buffer *second);
+                       const struct sched_value *first,
+                       const struct sched_value *second);
 
 // Set `out` to whether a stage is a scan; whether it combines elements that data
 // choose with others; whether a loop is not as long everywhere.

@@ -6,6 +6,7 @@
 #include "ir/stage.h"
 #include "ir/type.h"
 #include "ir/walk.h"
+#include "passes/schedule/common/operands.h"
 #include "passes/schedule/interpret/interpret.h"
 
 enum { RANGE_MOST = 100000 };
@@ -233,7 +234,8 @@ static bool look_stages(struct interp *in, const struct sched_values *args,
 // ---- Arrays ---------------------------------------------------------------
 
 // Set `out` to the arrays that a stage reads, but for the one that it writes: of
-// two, that with the rows of a product first.
+// two, that with the rows of a product first. An array whose rows are combined with each
+// other is there twice, once as each operand.
 static bool look_inputs(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
@@ -249,9 +251,13 @@ static bool look_inputs(struct interp *in, const struct sched_values *args,
         if (!known)
             vec_push(in->pass->scratch, &out->list, v);
     }
+    if (out->list.n == 1 && operands_are_alike(stage)) {
+        vec_push(in->pass->scratch, &out->list, out->list.at[0]);
+        for (int i = 0; i < 2; i++)
+            out->list.at[i].operand = i + 1;
+    }
     struct sched_value *two = out->list.at;
-    if (out->list.n == 2 &&
-        interp_is_swapped(in, stage, two[0].buffer, two[1].buffer)) {
+    if (out->list.n == 2 && interp_is_swapped(in, stage, &two[0], &two[1])) {
         struct sched_value first = two[0];
         two[0] = two[1];
         two[1] = first;
@@ -347,14 +353,17 @@ static bool follows(struct interp *in, const struct ir_stmt *stage,
 }
 
 bool interp_varies(struct interp *in, struct ir_stmt *stage,
-                   const struct ir_buffer *b, const struct ir_var *var)
+                   const struct sched_value *array, const struct ir_var *var)
 {
+    const struct ir_buffer *b = array_of(array);
     struct ir_block one = {.at = &stage, .n = 1};
     bool varies = false;
-    ir_foreach_expr_in(x, &one)
-        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
-             i++)
+    ir_foreach_expr_in(x, &one) {
+        bool is_meant = x->op == OP_load && x->u.buffer == b &&
+                        operands_mean(stage, array->operand, x);
+        for (uint32_t i = 0; is_meant && i < x->n; i++)
             varies |= follows(in, stage, x->args[i], var);
+    }
     return varies;
 }
 
@@ -364,18 +373,19 @@ static bool look_varies(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
     out->kind = VALUE_int;
-    out->number = interp_varies(in, args->at[0].stmt, array_of(&args->at[1]),
+    out->number = interp_varies(in, args->at[0].stmt, &args->at[1],
                                 args->at[2].stmt->u.loop.var);
     return true;
 }
 
 // Return the last index of the first read of an array in a stage, or NULL.
 static struct ir_expr *last_index(struct ir_stmt *stage,
-                                  const struct ir_buffer *b)
+                                  const struct ir_buffer *b, int operand)
 {
     struct ir_block one = {.at = &stage, .n = 1};
     ir_foreach_expr_in(x, &one)
-        if (x->op == OP_load && x->u.buffer == b && x->n)
+        if (x->op == OP_load && x->u.buffer == b && x->n &&
+            operands_mean(stage, operand, x))
             return x->args[x->n - 1];
     return NULL;
 }
@@ -387,7 +397,7 @@ static bool look_innermost(struct interp *in, const struct sched_values *args,
     struct ir_stmt *stage = args->at[0].stmt, *found = NULL;
     const struct sched_value *v = &args->at[1];
     const struct ir_buffer *b = array_of(v);
-    struct ir_expr *x = last_index(stage, b);
+    struct ir_expr *x = last_index(stage, b, v->operand);
     struct ir_block loops = sched_loops(in->pass, stage);
     if (x && stage->kind == STMT_stage)
         x = ir_stage_over_loops(in->pass->scratch, &stage->u.stage, x);

@@ -4,53 +4,21 @@
 #include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
+#include "passes/schedule/common/operands.h"
 #include "passes/schedule/interpret/interpret.h"
-
-// Return the store that a stage consists of, or NULL.
-static const struct ir_stmt *only_store(const struct ir_stmt *stage)
-{
-    const struct ir_block *body =
-        stage->kind == STMT_stage ? &stage->u.stage.body : NULL;
-    return body && body->n == 1 && body->at[0]->kind == STMT_store ? body->at[0]
-                                                                   : NULL;
-}
-
-// Return whether an expression is an element of an array, converted or not.
-static bool is_element(const struct ir_expr *x)
-{
-    return x->op == OP_load || (x->op == OP_cast && x->args[0]->op == OP_load);
-}
-
-// Return what a store adds to the element that it writes, or NULL.
-static const struct ir_expr *added(const struct ir_stmt *s)
-{
-    const struct ir_expr *sum = s->u.store.value;
-    for (int i = 0; sum->op == OP_add && i < 2; i++) {
-        const struct ir_expr *old = sum->args[i];
-        if (old->op == OP_load && old->u.buffer == s->u.store.buffer &&
-            ir_all_equal(old->n, old->args, s->u.store.index))
-            return sum->args[!i];
-    }
-    return NULL;
-}
 
 bool look_is_product(struct interp *in, const struct sched_values *args,
                      struct sched_value *out)
 {
-    const struct ir_stmt *stage = args->at[0].stmt;
-    const struct ir_stmt *s = only_store(stage);
-    const struct ir_expr *x =
-        s && ir_stage_reduces(&stage->u.stage) ? added(s) : NULL;
     (void)in;
     out->kind = VALUE_int;
-    out->number = x && x->op == OP_mul && is_element(x->args[0]) &&
-                  is_element(x->args[1]);
+    out->number = operands_are_factors(args->at[0].stmt);
     return true;
 }
 
 bool interp_is_swapped(struct interp *in, struct ir_stmt *stage,
-                       const struct ir_buffer *first,
-                       const struct ir_buffer *second)
+                       const struct sched_value *first,
+                       const struct sched_value *second)
 {
     struct ir_block loops = sched_loops(in->pass, stage);
     bool has_first = false, has_second = false, is_first_last = false;
@@ -147,14 +115,16 @@ static bool is_found(struct ir_stmt *stage, const struct ir_expr *read)
 // Return the loop that an index of all reads of an array in a stage is, or NULL.
 // What the result so far says, as that of an argmax does, is not counted.
 static struct ir_stmt *index_loop(struct interp *in, struct ir_stmt *stage,
-                                  const struct ir_buffer *b, uint32_t d)
+                                  const struct ir_buffer *b, int operand,
+                                  uint32_t d)
 {
     struct ir_block one = {.at = &stage, .n = 1};
     struct ir_block loops = sched_loops(in->pass, stage);
     struct ir_stmt *found = NULL;
     bool is_first = true;
     ir_foreach_expr_in(x, &one) {
-        if (x->op != OP_load || x->u.buffer != b || is_found(stage, x))
+        if (x->op != OP_load || x->u.buffer != b || is_found(stage, x) ||
+            !operands_mean(stage, operand, x))
             continue;
         struct ir_expr *index = x->args[d];
         if (stage->kind == STMT_stage)
@@ -181,7 +151,7 @@ bool look_indices(struct interp *in, const struct sched_values *args,
     out->kind = VALUE_list;
     for (uint32_t d = 0; b && d < b->rank; d++) {
         struct sched_value v = {.kind = VALUE_loop, .span = out->span};
-        v.stmt = index_loop(in, args->at[0].stmt, b, d);
+        v.stmt = index_loop(in, args->at[0].stmt, b, args->at[1].operand, d);
         if (v.stmt)
             vec_push(in->pass->scratch, &out->list, v);
     }
@@ -195,7 +165,8 @@ bool look_dimension(struct interp *in, const struct sched_values *args,
     out->kind = VALUE_int;
     out->number = -1;
     for (uint32_t d = b ? b->rank : 0; d-- > 0;)
-        if (index_loop(in, args->at[0].stmt, b, d) == args->at[2].stmt)
+        if (index_loop(in, args->at[0].stmt, b, args->at[1].operand, d) ==
+            args->at[2].stmt)
             out->number = d;
     return true;
 }

@@ -8,7 +8,8 @@
 // The copy is a stage of its own, in front of the stages that read it; where
 // the array is computed in the same loop as it is read, inside of that loop.
 // With stages behind the memory only these (and the first) read the copy, else
-// all that read the array.
+// all that read the array. Of an array that `inputs(stage)` has twice, the named stages
+// alone read the copy, by that operand.
 //
 // Requires:
 //  1. the memory is not constant                       E0644
@@ -21,13 +22,15 @@
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/copy.h"
+#include "passes/schedule/common/operands.h"
 
 // What is going to be made.
 struct plan {
     struct ir_buffer *array;
     enum space space;
     struct sched_uses uses;
-    struct ir_stmt **readers; // of the copy, in the order of the program
+    const struct ir_expr *operand; // of the first reader alone, or NULL
+    struct ir_stmt **readers;      // of the copy, in the order of the program
     size_t n;
     struct ir_stmt *loop;  // around the place, or NULL for the outermost block
     struct ir_stmt *front; // the copy goes before it
@@ -53,6 +56,9 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     plan->uses = sched_uses_of(c->pass, plan->array);
     struct ir_stmt **stages =
         arena_array(c->pass->scratch, struct ir_stmt *, named);
+    plan->operand = operands_of(sched_arg(c, 0), c->args.at[1].operand);
+    if (plan->operand && plan->operand->u.buffer != plan->array)
+        plan->operand = NULL;
     for (size_t i = 0; i < named; i++) {
         stages[i] = sched_arg(c, i ? i + 2 : 0);
         if (!check_reader(c, plan, stages[i]))
@@ -61,8 +67,8 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     plan->readers =
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
     vec_foreach_value(s, &plan->uses.readers)
-        if (s->kind == STMT_stage &&
-            (named == 1 || sched_is_among(s, stages, named)))
+        if (s->kind == STMT_stage && ((named == 1 && !c->args.at[1].operand) ||
+                                      sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
     return true;
 }
@@ -152,8 +158,10 @@ bool sched_cache_read(struct sched_call *c)
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);
     struct span span = sched_load_span(plan.readers[0], plan.array);
     map_set(&buffers, plan.array, copy);
-    for (size_t i = 0; i < plan.n; i++)
+    for (size_t i = 0; i < plan.n && !plan.operand; i++)
         ir_substitute_in(p->arena, ir_alone(plan.readers[i]), NULL, &buffers);
+    if (plan.operand)
+        operands_replace(p->arena, plan.readers[0], plan.operand, copy);
     struct ir_stmt *stage =
         stage_nest_copy(p, copy->name, plan.array, copy, span);
     struct sched_place place = sched_place_of(p, plan.front, false);

@@ -29,6 +29,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
+#include "passes/schedule/common/operands.h"
 
 // What is padded.
 struct padding {
@@ -37,8 +38,8 @@ struct padding {
     struct ir_stmt *stage, *store;
     struct ir_path path;
     struct ir_expr **extents; // of the iteration variables, padded
-    struct map arrays;        // read: to their padded copies
-    struct VEC(const struct ir_expr *) loads; // one of each array
+    struct VEC(const struct ir_expr *) loads; // one of each place
+    struct VEC(struct ir_buffer *) copies;    // padded, of each; or NULL
     const char *fault;
 };
 
@@ -122,13 +123,9 @@ static void take_load(struct padding *d, struct ir_expr *x)
     for (uint32_t i = 0; i < x->n; i++)
         if (is_padded_in(d, x->args[i]))
             d->fault = "what is padded is only a part of an index";
-    vec_foreach_value(y, &d->loads) {
-        if (y->u.buffer != x->u.buffer)
-            continue;
-        if (!ir_expr_equal(x, y))
-            d->fault = "it reads an array at two places";
-        return;
-    }
+    vec_foreach_value(y, &d->loads)
+        if (ir_expr_equal(x, y))
+            return;
     vec_push(d->pass->scratch, &d->loads, x);
 }
 
@@ -271,16 +268,16 @@ static void put(struct sched_call *c, struct padding *d, struct ir_stmt *stage,
     sched_result(c, VALUE_stage, stage);
 }
 
-// Copy an array to its padded form, if that differs.
-static void pad_input(struct sched_call *c, struct padding *d,
-                      const struct ir_expr *load)
+// Copy an array to its padded form, if that differs.  Returns it, or NULL.
+static struct ir_buffer *pad_input(struct sched_call *c, struct padding *d,
+                                   const struct ir_expr *load)
 {
     struct arena *a = d->pass->arena;
     bool grows = false;
     for (uint32_t i = 0; i < load->n; i++)
         grows |= grows_at(d, load->args[i]);
     if (!grows)
-        return;
+        return NULL;
     struct ir_buffer *from = load->u.buffer, *to = padded(d, from, load->args);
     struct ir_stmt *stage =
         stage_nest_copy(d->pass, to->name, from, to, d->stage->span);
@@ -299,19 +296,24 @@ static void pad_input(struct sched_call *c, struct padding *d,
     store->u.store.value =
         ir_select(a, inside, store->u.store.value, ir_zero(a, from->elem));
     put(c, d, stage, false);
-    map_set(&d->arrays, from, to);
+    return to;
 }
 
-// Let the nest compute the padded result.
-static void pad_nest(struct padding *d)
+// Let the nest compute the padded result `to`.
+static void pad_nest(struct padding *d, struct ir_buffer *to)
 {
+    struct map result = {.arena = d->pass->scratch};
     struct ir_stage *stage = &d->stage->u.stage;
     for (size_t i = 0; i < stage->iters.n; i++) {
         stage->iters.at[i].extent = d->extents[i];
         d->path.stmts[i]->u.loop.to = d->extents[i];
     }
-    ir_substitute_in(d->pass->arena, ir_alone(d->path.stmts[0]), NULL,
-                     &d->arrays);
+    map_set(&result, d->store->u.store.buffer, to);
+    for (size_t i = 0; i < d->loads.n; i++)
+        if (d->copies.at[i])
+            operands_replace(d->pass->arena, d->stage, d->loads.at[i],
+                             d->copies.at[i]);
+    ir_substitute_in(d->pass->arena, ir_alone(d->path.stmts[0]), NULL, &result);
 }
 
 bool sched_pad_einsum(struct sched_call *c)
@@ -321,7 +323,6 @@ bool sched_pad_einsum(struct sched_call *c)
     if (!check(c, &d))
         return false;
     const struct ir_stage *stage = &d.stage->u.stage;
-    d.arrays.arena = p->scratch;
     d.extents = arena_array(p->arena, struct ir_expr *, stage->iters.n);
     for (size_t i = 0; i < stage->iters.n; i++) {
         struct ir_expr *by = ir_int(p->arena, multiple(c, (int)i));
@@ -334,15 +335,14 @@ bool sched_pad_einsum(struct sched_call *c)
     struct ir_buffer *result = d.store->u.store.buffer;
     struct ir_buffer *to = padded(&d, result, d.store->u.store.index);
     for (size_t i = 0; i < d.loads.n; i++)
-        pad_input(c, &d, d.loads.at[i]);
-    map_set(&d.arrays, result, to);
+        vec_push(p->scratch, &d.copies, pad_input(c, &d, d.loads.at[i]));
     const char *name = arena_printf(p->scratch, "%s_crop", result->name);
     struct ir_stmt *crop = stage_nest_copy(p, name, to, result, d.stage->span);
     for (uint32_t i = 0; i < to->rank; i++) {
         int iter = iter_at(&d, d.store->u.store.index[i]);
         crop->u.stage.iters.at[i].extent = stage->iters.at[iter].extent;
     }
-    pad_nest(&d);
+    pad_nest(&d, to);
     put(c, &d, crop, true);
     return true;
 }
