@@ -454,15 +454,18 @@ static struct ir_stmt *make_note(const struct online *o)
     return s;
 }
 
-// Return the condition that a row exists.
+// Return the condition that a row of a stage exists, or NULL if each does.
 static struct ir_expr *row_exists(const struct online *o,
+                                  const struct ir_stmt *s,
                                   struct ir_expr *const *row)
 {
     struct arena *a = o->pass->arena;
     struct ir_expr *all = NULL;
     for (uint32_t d = 0; d < o->weights.greatest->rank; d++) {
-        struct ir_expr *one = ir_binary(
-            a, OP_lt, row[d], iter_of(o->stage, o->weights.index[d])->extent);
+        struct ir_expr *end = iter_of(o->stage, o->weights.index[d])->extent;
+        if (ir_expr_equal(iter_of(s, row[d])->extent, end))
+            continue;
+        struct ir_expr *one = ir_binary(a, OP_lt, row[d], end);
         all = all ? ir_binary(a, OP_and, all, one) : one;
     }
     return all;
@@ -497,7 +500,7 @@ static struct ir_stmt *make_scale(const struct online *o, const struct user *u)
     struct ir_expr *own = ir_load(a, b, b->rank, index);
     struct ir_expr *factor =
         ir_cast(a, own->type, ir_load(a, o->factor, o->factor->rank, row));
-    struct ir_expr *exists = row_exists(o, row);
+    struct ir_expr *exists = row_exists(o, s, row);
     if (exists)
         factor = ir_select(a, exists, factor, ir_const_float(a, own->type, 1));
     append_store(o, s, b, index, ir_binary(a, OP_mul, own, factor));
