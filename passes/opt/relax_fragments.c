@@ -3,8 +3,8 @@
 //
 //   alloc e: f32[64, 64] in fragment           alloc e: f32[64, 64] in fragment
 //   for x in 0..64 { for y in 0..64 {          for x in 0..64 { for y in 0..64 {
-//     stage e(i in M = b * 64 + x,               stage e(i in M = b * 64 + x,
-//             j in N = k * 64 + y)        =>             j in N = k * 64 + y)
+//     stage e(i in M = b * 64 + x,               stage e(i in ceildiv(M, 64) * 64 =
+//             j in 64 = y)                =>             b * 64 + x, j in 64 = y) {
 //         if b * 64 + x < M {                      e[x, y] = exp(s[x, y] - m[x])
 //       e[x, y] = exp(s[x, y] - m[x])          }
 //     }                                      } }
@@ -13,12 +13,14 @@
 // A fragment has room for whole tiles: an element beyond the end of an iteration
 // variable has a place of its own there, and nothing may read it.  What is stored
 // there instead is computed from other fragments alone, whose places have values,
-// too: without a guard no branch or choice stands between instructions.  A guard on
-// what a reduction runs over stays.
+// too: without a guard no branch or choice stands between instructions.  The
+// iteration variable ends where its loops do then.  A guard on what a reduction runs
+// over stays.
 
 #include "ir/affine.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
+#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
@@ -35,7 +37,10 @@ struct fragment {
 struct guarded {
     struct ir_stage *stage;
     struct conditions all;
-    bool *drops;   // which of them may go
+    struct dropped {
+        struct ir_iter *iter; // whose end a condition says that may go, or NULL
+        struct ir_expr *extent; // which it has without
+    } * drops;
     bool is_plain; // it stores to fragments, values of fragments
 };
 
@@ -43,8 +48,8 @@ struct guarded {
 struct relaxed {
     struct pass *p;
     struct facts facts;
-    struct VEC(struct ir_var *) loops; // around
-    struct map fragments;              // buffers -> struct fragment
+    struct VEC(const struct ir_for *) loops; // around
+    struct map fragments;                    // buffers -> struct fragment
     struct VEC(struct guarded) stages;
 };
 
@@ -53,7 +58,7 @@ static bool is_inside(const struct relaxed *r, const struct fragment *f,
                       const struct ir_expr *x)
 {
     for (size_t i = f->loops; i < r->loops.n; i++)
-        if (ir_mentions(x, r->loops.at[i]))
+        if (ir_mentions(x, r->loops.at[i]->var))
             return true;
     return false;
 }
@@ -104,9 +109,9 @@ static bool has_own_place(const struct relaxed *r, const struct ir_stage *stage,
 }
 
 // Return the iteration variable whose end a condition says, or NULL.
-static const struct ir_iter *bounded(const struct relaxed *r,
-                                     const struct ir_stage *stage,
-                                     const struct ir_expr *condition)
+static struct ir_iter *bounded(const struct relaxed *r,
+                               const struct ir_stage *stage,
+                               const struct ir_expr *condition)
 {
     struct arena *a = r->p->scratch;
     struct affine form, end;
@@ -140,18 +145,66 @@ static bool is_plain(struct relaxed *r, const struct ir_block *block)
     return true;
 }
 
-// Return whether a condition says no more than that the elements which a stage
-// stores exist.
-static bool says_exist(const struct relaxed *r, const struct ir_stage *stage,
-                       const struct ir_expr *condition)
+// Return whether an expression does not fall when a variable grows.
+static bool grows(const struct ir_expr *x, const struct ir_var *var)
 {
-    const struct ir_iter *it = bounded(r, stage, condition);
+    int64_t n;
+    if (!ir_mentions(x, var) || x->op == OP_var)
+        return true;
+    switch ((int)x->op) {
+    case OP_add:
+    case OP_min:
+    case OP_max: return grows(x->args[0], var) && grows(x->args[1], var);
+    case OP_sub: return grows(x->args[0], var) && !ir_mentions(x->args[1], var);
+    case OP_mul:
+    case OP_div:
+    case OP_ceildiv:
+        return grows(x->args[0], var) && ir_int_value(x->args[1], &n) && n > 0;
+    }
+    return false;
+}
+
+// Return the end of what an iteration variable runs over in the loops around, in
+// terms of sizes, or NULL.
+static struct ir_expr *end_in_loops(const struct relaxed *r,
+                                    const struct ir_iter *it)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *last = it->binding;
+    for (size_t i = r->loops.n; i-- > 0;) {
+        const struct ir_for *loop = r->loops.at[i];
+        struct map vars = {.arena = r->p->scratch};
+        if (!ir_mentions(last, loop->var))
+            continue;
+        if (!ir_for_counts(loop) || !grows(last, loop->var))
+            return NULL;
+        map_set(&vars, loop->var, ir_sub(a, loop->to, ir_int(a, 1)));
+        last = ir_substitute(a, last, &vars, NULL);
+    }
+    struct affine form = affine_of(a, last);
+    affine_offset(&form, 1);
+    return form.failed || !ir_is_of_params(last)
+               ? NULL
+               : affine_expr(a, &form, type_scalar(TYPE_int));
+}
+
+// Return what may be dropped of a stage's guard: a condition that says no more than
+// that the elements exist which it stores.
+static struct dropped says_exist(const struct relaxed *r,
+                                 const struct ir_stage *stage,
+                                 const struct ir_expr *condition)
+{
+    const struct dropped none = {0};
+    struct ir_iter *it = bounded(r, stage, condition);
     const struct ir_block *blocks[] = {&stage->init, &stage->body};
-    for (int i = 0; i < 2 && it; i++)
+    if (!it || it->is_reduce)
+        return none;
+    for (int i = 0; i < 2; i++)
         vec_foreach_value(s, blocks[i])
             if (!has_own_place(r, stage, it, s))
-                return false;
-    return it && !it->is_reduce;
+                return none;
+    struct ir_expr *end = end_in_loops(r, it);
+    return end ? (struct dropped){it, end} : none;
 }
 
 // Return the fragment of which a store leaves places without values if it does not
@@ -175,7 +228,7 @@ static void note_open(struct relaxed *r, const struct guarded *g)
         struct fragment *f = left_open(r, s);
         for (size_t i = 0; i < g->all.n && f; i++) {
             const struct ir_iter *it = bounded(r, g->stage, g->all.at[i]);
-            f->is_partial |= !g->drops[i] && !(it && it->is_reduce) &&
+            f->is_partial |= !g->drops[i].iter && !(it && it->is_reduce) &&
                              is_inside(r, f, g->all.at[i]);
         }
     }
@@ -187,7 +240,7 @@ static void note_stage(struct relaxed *r, struct ir_stage *stage)
     struct arena *a = r->p->scratch;
     struct guarded g = {.stage = stage, .all = fold_split(a, stage->predicate)};
     g.is_plain = is_plain(r, &stage->init) && is_plain(r, &stage->body);
-    g.drops = arena_array(a, bool, g.all.n);
+    g.drops = arena_array(a, struct dropped, g.all.n);
     for (size_t i = 0; i < g.all.n && g.is_plain; i++)
         g.drops[i] = says_exist(r, stage, g.all.at[i]);
     note_open(r, &g);
@@ -205,7 +258,7 @@ static void collect(struct relaxed *r, struct ir_block *block)
             map_set(&r->fragments, s->u.buffer, f);
         }
         if (s->kind == STMT_for)
-            vec_push(r->p->scratch, &r->loops, s->u.loop.var);
+            vec_push(r->p->scratch, &r->loops, &s->u.loop);
         if (s->kind == STMT_stage && s->u.stage.predicate)
             note_stage(r, &s->u.stage);
         facts_foreach_inside(inner, &r->facts, s)
@@ -257,9 +310,13 @@ static void keep_readers(struct relaxed *r)
 static bool drop(struct relaxed *r, struct guarded *g)
 {
     struct conditions left = {0};
-    for (size_t i = 0; i < g->all.n; i++)
-        if (!g->is_plain || !g->drops[i])
+    for (size_t i = 0; i < g->all.n; i++) {
+        struct dropped *d = &g->drops[i];
+        if (g->is_plain && d->iter)
+            d->iter->extent = d->extent;
+        else
             vec_push(r->p->scratch, &left, g->all.at[i]);
+    }
     if (left.n == g->all.n)
         return false;
     g->stage->predicate =
