@@ -89,8 +89,8 @@ static bool differ_by(struct arena *a, const struct affine *x,
     return !d.failed && affine_is_number(&d);
 }
 
-// Return whether each value of an iteration variable has places of its own in the
-// fragment that a statement stores to.
+// Return whether each value of an iteration variable, beyond its end too, has places
+// of its own in the fragment that a statement stores to.
 static bool has_own_place(const struct relaxed *r, const struct ir_stage *stage,
                           const struct ir_iter *it, const struct ir_stmt *store)
 {
@@ -100,10 +100,12 @@ static bool has_own_place(const struct relaxed *r, const struct ir_stage *stage,
     struct affine part = inner_part(r, f, &binding);
     int64_t by;
     for (uint32_t d = 0; d < store->u.store.n && !binding.failed; d++) {
-        struct affine index = affine_of(
-            a, ir_stage_over_loops(a, stage, store->u.store.index[d]));
+        struct ir_expr *x =
+            ir_stage_over_loops(a, stage, store->u.store.index[d]);
+        struct affine index = affine_of(a, x);
         if (!index.failed && part.terms.n && differ_by(a, &index, &part, &by))
-            return true;
+            return facts_is_within(&r->facts, x,
+                                   store->u.store.buffer->shape[d]);
     }
     return false;
 }
