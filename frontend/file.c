@@ -100,15 +100,21 @@ static void parse_items(struct parser *p, struct program *out)
     }
 }
 
-bool frontend_parse(struct arena *a, struct str_table *names,
-                    const struct source *source, bool schedules_only,
-                    struct diag_list *diags, struct program *out)
+// What splits a file into tokens.
+typedef bool split_file(struct arena *a, struct str_table *names,
+                        const struct source *source, struct diag_list *diags,
+                        struct tokens *out);
+
+// Parse a file.  Returns false after reporting errors.
+static bool parse_file(struct arena *a, struct str_table *names,
+                       const struct source *source, split_file *split,
+                       struct diag_list *diags, struct program *out)
 {
     struct tokens tokens;
     struct arena own = {0};
     struct frontend frontend = {0};
     int errors = diags->errors;
-    bool ok = lex_source(&own, names, source, diags, &tokens);
+    bool ok = split(&own, names, source, diags, &tokens);
     struct parser p = {.arena = a,
                        .names = names,
                        .diags = diags,
@@ -118,8 +124,23 @@ bool frontend_parse(struct arena *a, struct str_table *names,
                        .context = &frontend};
     if (ok)
         parse_items(&p, out);
-    if (diags->errors == errors && !schedules_only && !out->kernels.n)
-        diag_error(diags, (struct span){source, 0, 0}, D_nothing_here);
     arena_reset(&own);
     return diags->errors == errors;
+}
+
+bool frontend_parse(struct arena *a, struct str_table *names,
+                    const struct source *source, bool schedules_only,
+                    struct diag_list *diags, struct program *out)
+{
+    bool ok = parse_file(a, names, source, lex_source, diags, out);
+    if (!ok || schedules_only || out->kernels.n)
+        return ok;
+    return diag_error(diags, (struct span){source, 0, 0}, D_nothing_here);
+}
+
+bool frontend_parse_library(struct arena *a, struct str_table *names,
+                            const struct source *source,
+                            struct diag_list *diags, struct program *out)
+{
+    return parse_file(a, names, source, lex_outline, diags, out);
 }

@@ -29,6 +29,12 @@ bool frontend_parse(struct arena *a, struct str_table *names,
                     const struct source *source, bool schedules_only,
                     struct diag_list *diags, struct program *out);
 
+// Parse a file of defs and rules, but their blocks when somebody asks for them
+// (sched_read): all arguments live as long as `out`.
+bool frontend_parse_library(struct arena *a, struct str_table *names,
+                            const struct source *source,
+                            struct diag_list *diags, struct program *out);
+
 // Report each of the requests that no kernel of any file has taken.
 void instances_check(const struct program *program, struct diag_list *diags);
 

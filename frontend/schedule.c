@@ -15,8 +15,7 @@
 // `for`, `when` and the block of an item may stand on lines of their own.
 
 #include "frontend/schedule.h"
-
-#include <string.h>
+#include "frontend/unread.h"
 
 enum { CHOICES_MOST = 256 };
 
@@ -227,6 +226,33 @@ static bool parse_case(struct parser *p, struct sched_item *rule)
     return parse_choices(p, first, item, &rule->cases);
 }
 
+// Parse the block of a rule.
+static bool parse_cases(struct parser *p, struct sched_item *item)
+{
+    if (!parse_expect(p, "{", "before the cases"))
+        return false;
+    schedule_parse_stmts(p, "case", &item->body);
+    while (parse_is(p, "case")) {
+        if (!parse_case(p, item))
+            return false;
+        parse_skip_newlines(p);
+    }
+    if (!item->cases.n)
+        diag_error(p->diags, item->span, D_rule_empty, item->name.text);
+    return parse_expect(p, "}", "behind the cases, which begin with `case`");
+}
+
+// Parse the block of an item, or put that off if it is one token.
+static bool item_block(struct parser *p, struct sched_item *item,
+                       unread_parse *parse)
+{
+    if (parse_peek(p, 0)->kind != TOKEN_BLOCK)
+        return parse(p, item);
+    item->unread = unread_new(p, item, parse);
+    p->at++;
+    return true;
+}
+
 // Parse a rule behind its keyword.
 static bool parse_rule(struct parser *p, struct sched_item *item,
                        struct sched_program *out)
@@ -240,18 +266,16 @@ static bool parse_rule(struct parser *p, struct sched_item *item,
         !(item->pattern = schedule_parse_expr(p)))
         return false;
     parse_reach(p, "{");
-    if (!parse_expect(p, "{", "before the cases"))
+    if (!item_block(p, item, parse_cases))
         return false;
-    schedule_parse_stmts(p, "case", &item->body);
-    while (parse_is(p, "case")) {
-        if (!parse_case(p, item))
-            return false;
-        parse_skip_newlines(p);
-    }
-    if (!item->cases.n)
-        diag_error(p->diags, item->span, D_rule_empty, item->name.text);
     add_named(p, &out->rules, "rule", item);
-    return parse_expect(p, "}", "behind the cases, which begin with `case`");
+    return true;
+}
+
+// Parse the block of a def.
+static bool parse_body(struct parser *p, struct sched_item *item)
+{
+    return schedule_parse_body(p, &item->body);
 }
 
 // Parse a def behind its keyword.
@@ -264,9 +288,12 @@ static bool parse_def(struct parser *p, struct sched_item *item,
         return false;
     item->span = parse_span(p, first);
     parse_reach(p, "{");
-    if (!schedule_parse_body(p, &item->body))
+    if (!item_block(p, item, parse_body))
         return false;
     add_named(p, &out->defs, "def", item);
+    out->named.arena = p->arena;
+    if (!map_has(&out->named, item->name.text))
+        map_set(&out->named, item->name.text, item);
     return true;
 }
 

@@ -36,13 +36,21 @@ size_t sched_least_arguments(const struct sched_item *item)
     return least;
 }
 
+void sched_read(const struct sched_item *item)
+{
+    if (item->unread)
+        item->unread->read(item->unread);
+}
+
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name)
 {
-    const struct sched_item *found = sched_find_item(&program->defs, name);
-    return found || !program->fallback
-               ? found
-               : sched_find_def(program->fallback, name);
+    const struct sched_item *found = map_get(&program->named, name);
+    if (!found && program->fallback)
+        return sched_find_def(program->fallback, name);
+    if (found)
+        sched_read(found);
+    return found;
 }
 
 bool sched_names(const char *name, const struct ir_kernel *kernel)

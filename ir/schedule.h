@@ -6,6 +6,7 @@
 #define IR_SCHEDULE_H
 
 #include "ir/base/diag.h"
+#include "ir/base/map.h"
 #include "ir/ir.h"
 
 enum sched_expr_kind {
@@ -83,6 +84,11 @@ struct sched_target {
 
 struct sched_items VEC(struct sched_item *);
 
+// The block of a def or a rule of a library, which is parsed when somebody asks for it.
+struct sched_unread {
+    void (*read)(struct sched_unread *own);
+};
+
 // A schedule, a rule or a def.
 struct sched_item {
     struct sched_name name;               // of the kernel, the rule or the def
@@ -98,6 +104,7 @@ struct sched_item {
     const struct sched_item *rule;           // of a case, what it belongs to
     struct sched_expr *by;                   // the call of the rule, or NULL
     bool is_planned;                         // for a kernel without a schedule
+    struct sched_unread *unread;             // what sched_read parses, or NULL
 };
 
 // All schedules, rules and defs of a compilation, in the order of the files.
@@ -105,6 +112,7 @@ struct sched_program {
     struct sched_items schedules;
     struct sched_items rules;
     struct sched_items defs;
+    struct map named;                     // the defs by their interned names
     const struct sched_program *fallback; // for names that are not here
 };
 
@@ -170,8 +178,12 @@ const struct sched_item *sched_find_item(const struct sched_items *items,
 // of those with a default.
 size_t sched_least_arguments(const struct sched_item *item);
 
-// Return the def of that interned name, of the program or else of its library;
-// NULL if there is none.
+// Parse the block of a def or a rule of a library, unless that was done: its body and
+// its cases. What is wrong in it is reported where its header was parsed.
+void sched_read(const struct sched_item *item);
+
+// Return the def of that interned name, of the program or else of its library, with its
+// block; NULL if there is none.
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name);
 

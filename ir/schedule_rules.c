@@ -40,6 +40,7 @@ static bool check_count(const struct sched_item *rule,
 void sched_add_cases(struct arena *a, const struct sched_item *schedule,
                      const struct sched_item *rule, struct sched_items *out)
 {
+    sched_read(rule);
     vec_foreach_value(c, &rule->cases) {
         struct sched_item *one = arena_new(a, struct sched_item);
         *one = *c;

@@ -40,6 +40,15 @@ void map_set(struct map *m, const void *key, void *value)
     m->values[slot] = value;
 }
 
+void map_own(struct map *m, struct arena *a)
+{
+    struct map shared = *m;
+    *m = (struct map){.arena = a};
+    for (size_t i = 0; i < shared.cap; i++)
+        if (shared.keys[i])
+            map_set(m, shared.keys[i], shared.values[i]);
+}
+
 void *map_get(const struct map *m, const void *key)
 {
     return m->cap ? m->values[find_slot(m, key)] : NULL;

@@ -19,6 +19,10 @@ struct map {
 // Set the value of a key; the key is not NULL.
 void map_set(struct map *m, const void *key, void *value);
 
+// Let a map that is a copy of another one, sharing its slots, have slots of its own, of
+// that arena.
+void map_own(struct map *m, struct arena *a);
+
 // Return the value of a key, or NULL.
 void *map_get(const struct map *m, const void *key);
 

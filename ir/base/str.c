@@ -35,8 +35,21 @@ static void grow(struct str_table *t)
     }
 }
 
+void str_hold(const struct str_table *t)
+{
+    if (t->shared)
+        pthread_mutex_lock(t->shared);
+}
+
+void str_release(const struct str_table *t)
+{
+    if (t->shared)
+        pthread_mutex_unlock(t->shared);
+}
+
 const char *str_intern(struct str_table *t, const char *text, size_t n)
 {
+    str_hold(t);
     if (t->n * 2 >= t->cap)
         grow(t);
     const char **slot = find_slot(t, text, n);
@@ -44,7 +57,9 @@ const char *str_intern(struct str_table *t, const char *text, size_t n)
         *slot = arena_copy(t->arena, text, n);
         t->n++;
     }
-    return *slot;
+    const char *one = *slot;
+    str_release(t);
+    return one;
 }
 
 const char *str_name(struct str_table *t, const char *text)

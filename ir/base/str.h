@@ -5,6 +5,7 @@
 
 #include "ir/base/arena.h"
 
+#include <pthread.h>
 #include <stdint.h>
 
 // The table of all names of a compilation; all zero is an empty one.
@@ -12,7 +13,14 @@ struct str_table {
     struct arena *arena; // owns the texts and the slots
     const char **slots;  // open addressing, a power of two of them
     size_t n, cap;
+    pthread_mutex_t
+        *shared; // held by who adds to it, a recursive one; NULL: one thread
 };
+
+// Let the threads that share a table wait for each other: who holds it may allocate from
+// its arena.
+void str_hold(const struct str_table *t);
+void str_release(const struct str_table *t);
 
 // Return the one copy of the `n` bytes at `text`, NUL-terminated.
 const char *str_intern(struct str_table *t, const char *text, size_t n);

@@ -21,6 +21,8 @@ struct lexer {
     struct diag_list *diags;
     struct tokens *out;
     size_t at;                  // next byte
+    size_t end;                 // behind the last one
+    bool outlines;              // blocks are one token each
     char open[LEX_DEEPEST + 1]; // the open brackets
     struct span open_at[LEX_DEEPEST + 1];
     int depth;
@@ -59,7 +61,7 @@ bool lex_is_reserved(const char *word)
 static unsigned char peek(const struct lexer *l, size_t ahead)
 {
     size_t i = l->at + ahead;
-    return i < l->source->size ? (unsigned char)l->source->text[i] : 0;
+    return i < l->end ? (unsigned char)l->source->text[i] : 0;
 }
 
 // Return the span from byte `from` to where the lexer is.
@@ -263,7 +265,7 @@ static bool lex_punct(struct lexer *l)
         if (puncts[i][0] != l->source->text[from])
             continue;
         size_t n = strlen(puncts[i]);
-        if (l->source->size - from < n ||
+        if (l->end - from < n ||
             memcmp(l->source->text + from, puncts[i], n) != 0)
             continue;
         l->at += n;
@@ -287,8 +289,8 @@ static void lex_comment(struct lexer *l)
 {
     const char *text = l->source->text;
     size_t from = l->at;
-    const char *end = memchr(text + from, '\n', l->source->size - from);
-    l->at = end ? (size_t)(end - text) : l->source->size;
+    const char *end = memchr(text + from, '\n', l->end - from);
+    l->at = end ? (size_t)(end - text) : l->end;
     silence_check(l->diags, l->source, from, l->at);
 }
 
@@ -300,7 +302,7 @@ static void lex_block_comment(struct lexer *l)
     const char *end = strstr(l->source->text + l->at, "*/");
     diag_error(l->diags, span_from(l, from), D_bad_character);
     diag_help(l->diags, "a comment begins with `//` and ends with the line");
-    l->at = end ? (size_t)(end - l->source->text) + 2 : l->source->size;
+    l->at = end ? (size_t)(end - l->source->text) + 2 : l->end;
 }
 
 // Step over a newline; it becomes a token where a statement may end.
@@ -310,6 +312,39 @@ static void lex_newline(struct lexer *l)
     l->at++;
     if (ends)
         push(l, TOKEN_NEWLINE, l->at - 1);
+}
+
+// Step over a comment or a text in a block that is not read.
+static void skip_quiet(struct lexer *l)
+{
+    bool is_text = peek(l, 0) == '"';
+    for (l->at++; peek(l, 0) && peek(l, 0) != '\n'; l->at++) {
+        if (is_text && peek(l, 0) == '"')
+            break;
+        l->at += is_text && peek(l, 0) == '\\' && peek(l, 1) > ' ';
+    }
+    l->at += is_text && peek(l, 0) == '"';
+}
+
+// Step over a block, which is one token.
+static void lex_block(struct lexer *l)
+{
+    size_t from = l->at;
+    int depth = 0;
+    do {
+        unsigned char c = peek(l, 0);
+        depth += (c == '{') - (c == '}');
+        if (c == '"' || (c == '/' && peek(l, 1) == '/'))
+            skip_quiet(l);
+        else
+            l->at++;
+    } while (depth && l->at < l->end);
+    struct token block = {.kind = TOKEN_BLOCK,
+                          .span = span_from(l, from),
+                          .text = str_name(l->names, "{")};
+    if (depth)
+        diag_error(l->diags, block.span, D_unclosed, '{');
+    vec_push(l->arena, l->out, block);
 }
 
 // Read what comes next; false if nesting is too deep.
@@ -330,6 +365,8 @@ static bool lex_next(struct lexer *l)
         lex_number(l);
     } else if (c == '"' && l->texts && l->texts == l->depth) {
         lex_text(l);
+    } else if (c == '{' && l->outlines && !l->depth) {
+        lex_block(l);
     } else {
         return lex_punct(l);
     }
@@ -356,30 +393,71 @@ static bool check_text(const struct source *s, struct diag_list *diags)
     return true;
 }
 
-bool lex_source(struct arena *a, struct str_table *names,
-                const struct source *source, struct diag_list *diags,
-                struct tokens *out)
+// Read all tokens from where a lexer is to its end.
+static bool lex_all(struct lexer *l)
 {
-    struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0, 0};
-    int errors = diags->errors;
+    int errors = l->diags->errors;
+    while (l->at < l->end) {
+        if (!lex_next(l))
+            return false;
+    }
+    if (l->depth && l->diags->errors == errors) {
+        struct span at = l->open_at[l->depth - 1];
+        diag_error(l->diags, at, D_unclosed, l->source->text[at.from]);
+    }
+    if (l->diags->errors != errors)
+        return false;
+    if (l->out->n && !is_open(l))
+        push(l, TOKEN_NEWLINE, l->at);
+    push(l, TOKEN_END, l->at);
+    return true;
+}
+
+// Read all tokens of a source; `outlines` as in struct lexer.
+static bool lex_whole(struct arena *a, struct str_table *names,
+                      const struct source *source, bool outlines,
+                      struct diag_list *diags, struct tokens *out)
+{
+    struct lexer l = {.arena = a,
+                      .names = names,
+                      .source = source,
+                      .diags = diags,
+                      .out = out,
+                      .end = source->size,
+                      .outlines = outlines};
     *out = (struct tokens){.cap = source->size / TOKEN_BYTES + 2};
     out->at = arena_array(a, struct token, out->cap);
     if (!check_text(source, diags))
         return false;
     if (source->size >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0)
         l.at = 3;
-    while (l.at < source->size) {
-        if (!lex_next(&l))
-            return false;
-    }
-    if (l.depth && diags->errors == errors) {
-        struct span at = l.open_at[l.depth - 1];
-        diag_error(diags, at, D_unclosed, source->text[at.from]);
-    }
-    if (diags->errors != errors)
-        return false;
-    if (out->n && !is_open(&l))
-        push(&l, TOKEN_NEWLINE, l.at);
-    push(&l, TOKEN_END, l.at);
-    return true;
+    return lex_all(&l);
+}
+
+bool lex_source(struct arena *a, struct str_table *names,
+                const struct source *source, struct diag_list *diags,
+                struct tokens *out)
+{
+    return lex_whole(a, names, source, false, diags, out);
+}
+
+bool lex_outline(struct arena *a, struct str_table *names,
+                 const struct source *source, struct diag_list *diags,
+                 struct tokens *out)
+{
+    return lex_whole(a, names, source, true, diags, out);
+}
+
+bool lex_span(struct arena *a, struct str_table *names, struct span span,
+              struct diag_list *diags, struct tokens *out)
+{
+    struct lexer l = {.arena = a,
+                      .names = names,
+                      .source = span.source,
+                      .diags = diags,
+                      .out = out,
+                      .at = span.from,
+                      .end = span.to};
+    *out = (struct tokens){0};
+    return lex_all(&l);
 }

@@ -15,6 +15,7 @@ enum token_kind {
     TOKEN_INT,
     TOKEN_FLOAT,
     TOKEN_PUNCT, // an operator, a bracket, a comma ...
+    TOKEN_BLOCK, // of an outline: `{`, what is in the block, `}`
     TOKEN_TEXT, // "...", an argument of `print` or `refuse`: what is between the quotes
 };
 
@@ -38,6 +39,16 @@ bool lex_is_reserved(const char *word);
 bool lex_source(struct arena *a, struct str_table *names,
                 const struct source *source, struct diag_list *diags,
                 struct tokens *out);
+
+// The same, but each block outside of brackets is one token, TOKEN_BLOCK, whose text is
+// `{`: what is in it is not read but for brackets, comments and texts.
+bool lex_outline(struct arena *a, struct str_table *names,
+                 const struct source *source, struct diag_list *diags,
+                 struct tokens *out);
+
+// Split a part of a source into tokens, such as the block of an outline.
+bool lex_span(struct arena *a, struct str_table *names, struct span span,
+              struct diag_list *diags, struct tokens *out);
 
 enum {
     LEX_MOST_BYTES = 16 * 1024 * 1024, // of a file

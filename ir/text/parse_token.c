@@ -20,7 +20,8 @@ const struct token *parse_peek(const struct parser *p, size_t ahead)
 bool parse_is(const struct parser *p, const char *text)
 {
     const struct token *t = parse_peek(p, 0);
-    return (t->kind == TOKEN_PUNCT || t->kind == TOKEN_NAME) &&
+    return (t->kind == TOKEN_PUNCT || t->kind == TOKEN_NAME ||
+            t->kind == TOKEN_BLOCK) &&
            strcmp(t->text, text) == 0;
 }
 

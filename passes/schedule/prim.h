@@ -77,6 +77,7 @@ struct sched_call {
     struct span span;       // of the directive
     bool is_independent;    // the caller knows that no iterations of its loops
                             // conflict: no dependence is looked for
+    bool is_late;           // the caller checks rings and bound loops later
     bool has_checked_rings; // of the kernel as it is now
     struct ir_expr *guard;  // behind `when`; NULL: always
     struct sched_values args;    // lists are spread

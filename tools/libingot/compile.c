@@ -254,14 +254,15 @@ static void check_settings(struct compilation *c,
     arena_clear(&c->scratch);
 }
 
-// Parse the library of defs, once.
+// Parse the headers of the library of defs, once.
 static void add_library(struct compilation *c)
 {
     if (c->program.schedules.fallback)
         return;
     for (const struct library_file *f = library_files; f->name; f++) {
-        struct source *s = copy_source(c, f->name, f->text, f->size);
-        frontend_parse(&c->arena, &c->names, s, true, &c->diags, &c->library);
+        struct source *s = arena_new(&c->arena, struct source);
+        *s = (struct source){f->name, f->text, f->size};
+        frontend_parse_library(&c->arena, &c->names, s, &c->diags, &c->library);
     }
     c->program.schedules.fallback = &c->library.schedules;
 }

@@ -1,26 +1,20 @@
 // The schedules of a kernel that has none: the cases of the first rule that
 // matches it, those of the program before those of the library.  Cases for
 // architectures that are not in the build are not applied.
+//
+// A rule whose first case cannot be applied is left soon; else the other cases are
+// applied at the same time, each in memory of its own.
 
 #include "tools/libingot/plan.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/jobs.h"
 #include "tools/libingot/target_set.h"
 
 // When a kernel has so many cases, no further rule is asked for more.
 enum { CASES_MOST = 64 };
-
-// Set `why` to what kept a schedule from being applied, unless nobody asks.  Returns
-// NULL.
-static struct planned *refused(struct compilation *c,
-                               const struct diag_list *diags, const char **why)
-{
-    if (why)
-        *why = diag_first_error(&c->arena, diags);
-    return NULL;
-}
 
 // Return whether the faults of a rule are reported: they are where its author builds. Of
 // the library's rules that is a checked build, so that its tests find them.
@@ -52,23 +46,74 @@ static void tell_author(struct compilation *c, const struct sched_item *item,
 
 // Return the sizes that a schedule takes, by its guard and what its directives
 // required of a copy of the kernel, over the kernel's own parameters; NULL: all.
-static struct ir_expr *sizes_of(struct compilation *c,
-                                const struct ir_kernel *kernel,
+static struct ir_expr *sizes_of(struct arena *a, const struct ir_kernel *kernel,
                                 const struct planned *one)
 {
-    struct map vars = {.arena = &c->arena};
+    struct map vars = {.arena = a};
     struct ir_expr *all = one->guard;
     for (size_t i = 0; i < kernel->params.n; i++) {
         struct ir_var *var = kernel->params.at[i].var;
         if (var)
-            map_set(&vars, one->kernel->params.at[i].var,
-                    ir_read(&c->arena, var));
+            map_set(&vars, one->kernel->params.at[i].var, ir_read(a, var));
     }
     vec_foreach_value(required, &one->outcome->required) {
-        struct ir_expr *own = ir_substitute(&c->arena, required, &vars, NULL);
-        all = all ? ir_binary(&c->arena, OP_and, all, own) : own;
+        struct ir_expr *own = ir_substitute(a, required, &vars, NULL);
+        all = all ? ir_binary(a, OP_and, all, own) : own;
     }
     return all;
+}
+
+// Memory that one thread uses, and what it counts.
+struct room {
+    struct arena *arena, *scratch;
+    size_t asked; // of isl
+};
+
+// Apply a schedule as plan_apply does, in a room; `is_refused` is set if that fails.
+static struct planned *apply(const struct compilation *c,
+                             const struct compile_options *o,
+                             const struct ir_kernel *kernel,
+                             const struct sched_item *item,
+                             const struct sched_settings *settings,
+                             struct sched_known *known, struct room *room)
+{
+    struct planned *one = arena_new(room->arena, struct planned);
+    one->source = kernel;
+    one->diags = (struct diag_list){.arena = room->arena, .is_brief = true};
+    struct pass p = {.kernel = (struct ir_kernel *)kernel,
+                     .arena = room->arena,
+                     .scratch = room->scratch,
+                     .names = (struct str_table *)&c->names,
+                     .diags = &one->diags,
+                     .asked = &room->asked,
+                     .known = known};
+    one->is_refused = !schedule_guard(&p, &c->program.schedules, item,
+                                      settings->at, settings->n, &one->guard);
+    if (one->is_refused || schedule_excludes(kernel, item, one->guard))
+        return one;
+    one->kernel = p.kernel = ir_copy_kernel(room->arena, kernel);
+    p.kernel->fast_math |= o->fast_math;
+    one->outcome = arena_new(room->arena, struct sched_outcome);
+    bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
+                             settings->n, one->outcome) &&
+              schedule_complete(&p, &c->program.schedules);
+    one->is_refused = !ok;
+    one->sizes = ok ? sizes_of(room->arena, kernel, one) : NULL;
+    return one;
+}
+
+// Note what a schedule was found to make of a kernel.  Returns it; NULL if it could not be
+// applied, with the first error in `why`.
+static struct planned *settle(struct compilation *c,
+                              const struct sched_item *item,
+                              struct planned *one, const char **why)
+{
+    if (!one->is_refused)
+        return one;
+    tell_author(c, item, &one->diags);
+    if (why)
+        *why = diag_first_error(&c->arena, &one->diags);
+    return NULL;
 }
 
 struct planned *plan_apply(struct compilation *c,
@@ -79,33 +124,11 @@ struct planned *plan_apply(struct compilation *c,
                            struct sched_known *known, const char **why)
 {
     struct sched_known own = {.kernel = kernel, .sizes.arena = &c->arena};
-    struct planned *one = arena_new(&c->arena, struct planned);
-    one->source = kernel;
-    one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
-    struct pass p = {.kernel = (struct ir_kernel *)kernel,
-                     .arena = &c->arena,
-                     .scratch = &c->scratch,
-                     .names = &c->names,
-                     .diags = &one->diags,
-                     .asked = &c->asked,
-                     .known = known ? known : &own};
-    if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
-                        settings->n, &one->guard)) {
-        tell_author(c, item, &one->diags);
-        return refused(c, &one->diags, why);
-    }
-    if (schedule_excludes(kernel, item, one->guard))
-        return one;
-    one->kernel = p.kernel = ir_copy_kernel(&c->arena, kernel);
-    p.kernel->fast_math |= o->fast_math;
-    one->outcome = arena_new(&c->arena, struct sched_outcome);
-    bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
-                             settings->n, one->outcome) &&
-              schedule_complete(&p, &c->program.schedules);
-    if (!ok)
-        return refused(c, &one->diags, why);
-    one->sizes = sizes_of(c, kernel, one);
-    return one;
+    struct room room = {.arena = &c->arena, .scratch = &c->scratch};
+    struct planned *one =
+        apply(c, o, kernel, item, settings, known ? known : &own, &room);
+    c->asked += room.asked;
+    return settle(c, item, one, why);
 }
 
 // Return whether a case is for an architecture of the build; what it names wrong is
@@ -138,6 +161,77 @@ void plan_case(struct compilation *c, const struct compile_options *o,
         map_set(&c->planned, item, one);
 }
 
+// A case that is applied.
+struct trial {
+    const struct sched_item *item;
+    size_t number; // of the case in the rule, from 1
+    struct planned *made;
+    struct arena *arena;
+    size_t asked;
+};
+
+// Cases that are applied at the same time.
+struct trials_at_once {
+    const struct compilation *c;
+    const struct compile_options *o;
+    const struct ir_kernel *kernel;
+    const struct sched_known *known; // what the first case has found
+    struct VEC(struct trial) all;
+};
+
+// Apply one case, in memory of its own.
+static void apply_part(void *context, size_t i)
+{
+    struct trials_at_once *t = context;
+    struct trial *one = &t->all.at[i];
+    struct arena scratch = {0};
+    struct room room = {.arena = one->arena, .scratch = &scratch};
+    struct sched_known known = *t->known;
+    map_own(&known.sizes, one->arena);
+    one->made = apply(t->c, t->o, t->kernel, one->item,
+                      &(struct sched_settings){0}, &known, &room);
+    one->asked = room.asked;
+    arena_reset(&scratch);
+}
+
+// Apply cases on several threads, which share the names.
+static void apply_all(struct compilation *c, const struct compile_options *o,
+                      struct trials_at_once *t)
+{
+    pthread_mutex_t shared;
+    pthread_mutexattr_t recursive;
+    struct jobs jobs;
+    vec_foreach(one, &t->all) {
+        one->arena = arena_new(&c->arena, struct arena);
+        vec_push(&c->arena, &c->arenas, one->arena);
+    }
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&shared, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    jobs_start(&jobs, NULL, 0);
+    c->names.shared = &shared;
+    jobs_run(o->jobs ? o->jobs : &jobs, t->all.n, apply_part, t);
+    c->names.shared = NULL;
+    jobs_end(&jobs);
+    pthread_mutex_destroy(&shared);
+    vec_foreach(one, &t->all)
+        c->asked += one->asked;
+}
+
+// Keep what a case made of a kernel; false, noted, if it cannot be applied.
+static bool keep(struct compilation *c, const struct ir_kernel *kernel,
+                 const struct trial *one)
+{
+    struct refused_case tried = {kernel, one->item, one->number, NULL};
+    if (settle(c, one->item, one->made, &tried.why)) {
+        map_set(&c->planned, one->item, one->made);
+        return true;
+    }
+    vec_push(&c->arena, &c->refused, tried);
+    return false;
+}
+
 // Apply the cases of a rule to copies of a kernel, and keep these; false if one
 // cannot be applied, which is noted.
 static bool applies(struct compilation *c, const struct compile_options *o,
@@ -146,21 +240,31 @@ static bool applies(struct compilation *c, const struct compile_options *o,
 {
     struct arena_mark here = arena_mark(&c->scratch);
     struct sched_known known = {.kernel = kernel, .sizes.arena = &c->arena};
+    struct room room = {.arena = &c->arena, .scratch = &c->scratch};
+    struct trials_at_once rest = {c, o, kernel, &known, {0}};
+    struct trial first = {0};
+    bool ok = true;
     for (size_t i = 0; i < cases->n; i++) {
-        struct refused_case tried = {kernel, cases->at[i], i + 1, NULL};
-        struct planned *one;
-        if (!is_built(c, o, tried.item))
+        struct trial one = {.item = cases->at[i], .number = i + 1};
+        if (!is_built(c, o, one.item))
             continue;
-        one = plan_apply(c, o, kernel, tried.item, &(struct sched_settings){0},
-                         &known, &tried.why);
-        arena_release(&c->scratch, here);
-        if (!one) {
-            vec_push(&c->arena, &c->refused, tried);
-            return false;
-        }
-        map_set(&c->planned, tried.item, one);
+        if (first.item)
+            vec_push(&c->arena, &rest.all, one);
+        else
+            first = one;
     }
-    return true;
+    if (!first.item)
+        return true;
+    first.made = apply(c, o, kernel, first.item, &(struct sched_settings){0},
+                       &known, &room);
+    c->asked += room.asked;
+    arena_release(&c->scratch, here);
+    if (!keep(c, kernel, &first))
+        return false;
+    apply_all(c, o, &rest);
+    for (size_t i = 0; i < rest.all.n && ok; i++)
+        ok = keep(c, kernel, &rest.all.at[i]);
+    return ok;
 }
 
 // Return whether a kernel of the program has the results of this one: what that

@@ -14,6 +14,7 @@ struct planned {
     struct ir_expr *sizes;    // that it takes: what it requires, too; NULL: all
     struct sched_outcome *outcome;
     struct diag_list diags; // warnings
+    bool is_refused;        // it cannot be applied: what they say
 };
 
 // Set `out` to the schedules that a kernel gets: the cases of the first rule that

@@ -288,8 +288,11 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                     struct sched_outcome *outcome)
 {
     struct sched_frame outer, inner;
-    struct interp in = {
-        .pass = p, .program = program, .settings = settings, .n_settings = n};
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .settings = settings,
+                        .n_settings = n,
+                        .is_late = schedule->is_planned};
     struct ir_expr *guard;
     size_t tunes;
     in.size = interp_size_of(&in);
@@ -299,7 +302,9 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
     if (guard)
         vec_push(p->arena, &p->kernel->guard, guard);
     interp_origins_begin(&in);
+    struct sched_call last = {.pass = p, .span = schedule->name.span};
     bool ok = run_body(&in, schedule, tunes) && interp_knobs_end(&in) &&
+              (!in.is_late || interp_check_size(&in, &last)) &&
               schedule_verify(p, schedule, in.has_checked_rings);
     if (outcome)
         *outcome = (struct sched_outcome){in.knobs, in.contracts, in.required};

@@ -20,6 +20,14 @@ static const struct function functions[] = {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
+// What the name of a call stands for: the first of these that there is.
+struct interp_callee {
+    const struct sched_item *def;
+    enum sched_prim prim;
+    const struct function *function;
+    const struct interp_function *look;
+};
+
 // Return the primitive of that name, or PRIM_COUNT.
 static enum sched_prim find_prim(const char *name)
 {
@@ -275,12 +283,15 @@ static void note_consumed(struct interp *in, const struct sched_call *c)
     }
 }
 
-// Run a primitive, and check the rings that it may have changed.  The first
-// `pipeline` has looked at the only ones.
+// Run a primitive, and check the rings that it may have changed, unless that is done once
+// all has run.  The first `pipeline` has looked at the only ones.
 static bool run_checked(struct interp *in, struct sched_call *c)
 {
     bool has_rings =
         in->is_last ? schedule_has_rings(c->pass) : in->size.has_rings;
+    c->is_late = in->is_late;
+    if (in->is_late)
+        return sched_run(c);
     bool looks = has_rings && schedule_rings_concern(c, &c->args);
     c->has_checked_rings = in->has_checked_rings;
     if (!sched_run(c))
@@ -297,7 +308,8 @@ static bool run_checked(struct interp *in, struct sched_call *c)
 bool interp_run(struct interp *in, struct sched_call *c, struct span span)
 {
     c->is_independent = interp_proven_call(in, c);
-    if (!run_checked(in, c) || (!in->is_last && !interp_check_size(in, c)))
+    bool checks_size = !in->is_last && !in->is_late;
+    if (!run_checked(in, c) || (checks_size && !interp_check_size(in, c)))
         return false;
     interp_proven_after(in, c);
     note_consumed(in, c);
@@ -473,20 +485,33 @@ static bool call_def(struct interp *in, const struct sched_expr *x,
     return ok;
 }
 
+// Find what a name stands for; all NULL and PRIM_COUNT if it stands for nothing.
+static const struct interp_callee *find_callee(struct interp *in,
+                                               const char *name)
+{
+    struct interp_callee *found = map_get(&in->callees, name);
+    if (found)
+        return found;
+    found = arena_new(in->pass->arena, struct interp_callee);
+    *found = (struct interp_callee){sched_find_def(in->program, name),
+                                    find_prim(name), find_function(name),
+                                    interp_look(name)};
+    in->callees.arena = in->pass->arena;
+    map_set(&in->callees, name, found);
+    return found;
+}
+
 bool interp_call(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out)
 {
-    const struct sched_item *def = sched_find_def(in->program, x->name);
-    if (def)
-        return call_def(in, x, def, out);
-    enum sched_prim prim = find_prim(x->name);
-    if (prim < PRIM_COUNT)
-        return call_prim(in, x, prim, out);
-    const struct function *function = find_function(x->name);
-    if (function)
-        return call_function(in, x, function, out);
-    const struct interp_function *look = interp_look(x->name);
-    if (look)
-        return call_look(in, x, look, out);
+    const struct interp_callee *callee = find_callee(in, x->name);
+    if (callee->def)
+        return call_def(in, x, callee->def, out);
+    if (callee->prim < PRIM_COUNT)
+        return call_prim(in, x, callee->prim, out);
+    if (callee->function)
+        return call_function(in, x, callee->function, out);
+    if (callee->look)
+        return call_look(in, x, callee->look, out);
     return refuse_unknown(in, x);
 }

@@ -58,11 +58,12 @@ struct interp {
     struct sched_settings own; // what the schedule sets itself
     struct sched_knobs knobs;
     struct sched_contracts contracts;
-    struct ir_conditions required;      // of the sizes, beside the guard
-    bool quiet;                         // no warnings
-    bool keeps;                         // no primitive may run
-    bool prints;                        // a `print` has run
-    bool is_last;                       // a rule that no text names
+    struct ir_conditions required; // of the sizes, beside the guard
+    bool quiet;                    // no warnings
+    bool keeps;                    // no primitive may run
+    bool prints;                   // a `print` has run
+    bool is_last;                  // a rule that no text names
+    bool is_late; // sizes, rings and bound loops are checked once all has run
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
@@ -70,6 +71,7 @@ struct interp {
     struct ir_block proven; // loops that are known to be independent
     bool has_checked_rings; // of the kernel as it is now
     struct map written;     // the kernel's own statements -> as they were
+    struct map callees;     // names of calls -> what they stand for
     struct map here;        // parameters of the kernel that cases share -> here
 };
 

@@ -44,9 +44,8 @@ static bool is_library(const struct interp *in, const struct sched_item *def)
 {
     for (const struct sched_program *p = in->program->fallback; p;
          p = p->fallback)
-        for (size_t i = 0; i < p->defs.n; i++)
-            if (p->defs.at[i] == def)
-                return true;
+        if (map_get(&p->named, def->name.text) == def)
+            return true;
     return false;
 }
 

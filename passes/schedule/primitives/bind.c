@@ -348,8 +348,9 @@ bool sched_bind(struct sched_call *c)
     if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop))
         return false;
     struct bound b = look_around(c->pass, loop, axis);
+    bool is_late = c->is_late && axis_kind(axis) >= AXIS_BLOCK;
     if (!check_around(c, loop, &b) || !check_extent(c, loop, &b) ||
-        !sched_check_parallel(c, loop, axis))
+        !(is_late || sched_check_parallel(c, loop, axis)))
         return false;
     loop->u.loop.axis = axis;
     return true;

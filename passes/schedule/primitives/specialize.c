@@ -91,7 +91,8 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
         return "it does not stand in a loop bound to warpgroups, of which "
                "there is a known number";
     for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
-        struct ring ring = (c->has_checked_rings ? ring_checked : ring_find)(
+        bool is_checked = c->has_checked_rings || c->is_late;
+        struct ring ring = (is_checked ? ring_checked : ring_find)(
             p->scratch, p->kernel, loop, i);
         const char *fault = ring.fault ? ring.fault : check_fills(&ring, i);
         if (fault)
