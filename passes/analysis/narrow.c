@@ -87,7 +87,7 @@ static bool is_limited(struct narrowing *n, struct ir_expr *x)
 static void limit(struct narrowing *n, struct ir_expr *x)
 {
     struct ir_expr *guard = limit_of(n, x);
-    if (ir_is_const(x) || !is_of_sizes(x) || is_limited(n, x))
+    if (!is_of_sizes(x) || is_limited(n, x))
         return;
     facts_assume(&n->limits, guard, true);
     vec_push(n->p->arena, &n->p->kernel->guard, guard);
@@ -122,7 +122,7 @@ static void limit_extent(struct narrowing *n, struct ir_expr *x)
 {
     if (x->op == OP_ceildiv)
         limit_product(n, x->args[0]);
-    limit(n, x);
+    limit_product(n, x);
 }
 
 // Guard the extent of a loop, or the elements of an array.
