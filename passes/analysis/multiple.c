@@ -98,15 +98,61 @@ static struct affine without_remainders(const struct facts *f,
     return all;
 }
 
+// Return the form less as many times a sum that is known to be a multiple of some
+// number as takes one of its terms away: x - y is one of 4 if x + 3 * y is.
+static struct affine without_sum(const struct facts *f, const struct affine *x,
+                                 const struct affine *sum)
+{
+    struct affine_term rest;
+    for (size_t i = 0; i < sum->terms.n; i++)
+        for (size_t k = 0; k < x->terms.n; k++) {
+            const struct affine_term *t = &sum->terms.at[i];
+            const struct affine_term *of = &x->terms.at[k];
+            if (of->factor % t->factor ||
+                !affine_atoms_divide(f->arena, t, of, &rest))
+                continue;
+            rest.factor = 1;
+            struct affine one =
+                rest.n ? affine_scale(f->arena, sum, &rest) : *sum;
+            return affine_add(f->arena, x, -(of->factor / t->factor), &one);
+        }
+    return *x;
+}
+
+// Return the form less the sums that are known to be multiples of `of`.
+static struct affine without_sums(const struct facts *f, const struct affine *x,
+                                  int64_t of)
+{
+    struct affine all = *x;
+    vec_foreach(m, &f->multiples) {
+        struct affine sum = affine_of(f->arena, m->atom);
+        if (m->of % of == 0 && !sum.failed && sum.terms.n > 1 && !all.failed)
+            all = without_sum(f, &all, &sum);
+    }
+    return all;
+}
+
+// Return whether the constant and every term of a form are multiples of `of`.
+static bool parts_are_multiples(const struct facts *f, const struct affine *x,
+                                int64_t of)
+{
+    if (x->failed || x->constant % of)
+        return false;
+    for (size_t i = 0; i < x->terms.n; i++)
+        if (!term_multiple(f, &x->terms.at[i], of))
+            return false;
+    return true;
+}
+
 bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
 {
     if (x->failed || of <= 0)
         return false;
     struct affine all = without_remainders(f, x, of);
-    if (all.failed || all.constant % of)
+    if (parts_are_multiples(f, &all, of))
+        return true;
+    if (all.failed || all.terms.n < 2)
         return false;
-    for (size_t i = 0; i < all.terms.n; i++)
-        if (!term_multiple(f, &all.terms.at[i], of))
-            return false;
-    return true;
+    all = without_sums(f, &all, of);
+    return parts_are_multiples(f, &all, of);
 }

@@ -70,13 +70,24 @@ static bool is_of_sizes(const struct ir_expr *root)
     return ir_is_stable(root);
 }
 
+// Return the condition that a number of sizes has an index of 32 bits.
+static struct ir_expr *limit_of(struct narrowing *n, struct ir_expr *x)
+{
+    struct ir_expr *size = ir_cast(n->p->arena, type_scalar(TYPE_int), x);
+    return ir_binary(n->p->arena, OP_le, size, ir_int(n->p->arena, size_most));
+}
+
+// Return whether that follows from the guards so far.
+static bool is_limited(struct narrowing *n, struct ir_expr *x)
+{
+    return facts_holds(&n->limits, limit_of(n, x));
+}
+
 // Guard a size, unless it follows from the guards before or varies.
 static void limit(struct narrowing *n, struct ir_expr *x)
 {
-    struct ir_expr *size = ir_cast(n->p->arena, type_scalar(TYPE_int), x);
-    struct ir_expr *guard =
-        ir_binary(n->p->arena, OP_le, size, ir_int(n->p->arena, size_most));
-    if (!is_of_sizes(x) || facts_holds(&n->limits, guard))
+    struct ir_expr *guard = limit_of(n, x);
+    if (!is_of_sizes(x) || is_limited(n, x))
         return;
     facts_assume(&n->limits, guard, true);
     vec_push(n->p->arena, &n->p->kernel->guard, guard);
@@ -94,11 +105,31 @@ static void limit_array(struct narrowing *n, const struct ir_buffer *b)
     }
 }
 
+// Guard a product, and the product of its first factors before, so that none of
+// two guarded numbers overflows.
+static void limit_product(struct narrowing *n, struct ir_expr *x)
+{
+    if (x->op == OP_mul && !is_limited(n, x)) {
+        limit_product(n, x->args[0]);
+        limit_product(n, x->args[1]);
+    }
+    limit(n, x);
+}
+
+// Guard how often a loop runs; before, how many rows there are, if it takes several
+// of them at a time.
+static void limit_extent(struct narrowing *n, struct ir_expr *x)
+{
+    if (x->op == OP_ceildiv)
+        limit_product(n, x->args[0]);
+    limit_product(n, x);
+}
+
 // Guard the extent of a loop, or the elements of an array.
 static void limit_stmt(struct narrowing *n, struct ir_stmt *s)
 {
     if (s->kind == STMT_for)
-        limit(n, ir_for_extent(n->p->arena, &s->u.loop));
+        limit_extent(n, ir_for_extent(n->p->arena, &s->u.loop));
     else if (s->kind == STMT_alloc)
         limit_array(n, s->u.buffer);
     if (tiles_are_walked(s))

@@ -191,8 +191,9 @@ static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
             term = combine(f, OP_bit_xor, term, mask, small);
         struct value scale = value_of(f, strides ? strides[i] : b->shape[i]);
         struct value *scaled = strides ? &term : &sum;
-        *scaled = combine(f, OP_mul, *scaled, scale, small);
-        sum = combine(f, OP_add, sum, term, small);
+        if (strides || i > 0)
+            *scaled = combine(f, OP_mul, *scaled, scale, small);
+        sum = i > 0 ? combine(f, OP_add, sum, term, small) : term;
     }
     if (parts)
         sum.flat = parts;

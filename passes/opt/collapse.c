@@ -7,6 +7,10 @@
 // This is for arrays indexed by fused loops: their accesses become contiguous,
 // and different iterations are seen to access different elements, for any n. v /
 // n * n + v % n is v for any v, since both round towards zero.
+//
+// So are vectors of a row that is whole ones: 4 * v + k, where n is 4 * m.
+//
+//   Y[v / m, v % m * 4 + k]            =>  Y[v * 4 + k]
 
 #include "passes/opt/collapse.h"
 
@@ -15,11 +19,13 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/analysis/facts.h"
 
 // The rewrite of one array.
 struct collapse {
     struct pass *p;
-    struct map values; // `let`s -> their values
+    struct facts facts; // of the kernel
+    struct map values;  // `let`s -> their values
     struct ir_buffer *array;
     uint32_t rank;          // before
     uint32_t at;            // the first of the two dimensions
@@ -77,10 +83,45 @@ static struct ir_expr *quotient_of(const struct collapse *c, struct ir_expr *x,
     return NULL;
 }
 
+// Return whether a row is `width` times m.
+static bool is_of_vectors(struct collapse *c, struct ir_expr *m, int64_t width)
+{
+    struct arena *a = c->p->scratch;
+    struct affine row = affine_of(a, c->row);
+    bool halves = m->op == OP_div && ir_is_int_const(m->args[1], width) &&
+                  is_same(c, m->args[0], c->row);
+    return halves ? facts_multiple(&c->facts, &row, width)
+                  : is_same(c, ir_mul(a, m, ir_int(a, width)), c->row);
+}
+
+// Return v * w + k where the indices are v / m and v % m * w + k, and a row is w
+// times m; NULL if they are not.
+static struct ir_expr *join_vectors(struct collapse *c,
+                                    struct ir_expr *const *index)
+{
+    struct arena *a = c->p->arena;
+    struct affine low = affine_of(a, resolve(c, index[c->at + 1]));
+    for (size_t i = 0; i < low.terms.n && !low.failed; i++) {
+        const struct affine_term *t = &low.terms.at[i];
+        struct ir_expr *rest = resolve(c, t->atoms[0]);
+        if (t->n != 1 || t->factor < 2 || rest->op != OP_mod ||
+            !is_of_vectors(c, rest->args[1], t->factor))
+            continue;
+        struct ir_expr *from = quotient_of(c, index[c->at], rest->args[1]);
+        if (!from || !is_same(c, from, rest->args[0]))
+            continue;
+        struct affine old = affine_atom(a, t->atoms[0]);
+        struct affine whole = affine_of(a, rest->args[0]);
+        struct affine sum = affine_add(a, &low, -t->factor, &old);
+        sum = affine_add(a, &sum, t->factor, &whole);
+        return sum.failed ? NULL : affine_expr(a, &sum, rest->type);
+    }
+    return NULL;
+}
+
 // Return the number whose digits the two indices are, NULL if they are not: v of
 // (v / n, v % n), and v % (m * n) of (v / n % m, v % n).
-static struct ir_expr *join(const struct collapse *c,
-                            struct ir_expr *const *index)
+static struct ir_expr *join(struct collapse *c, struct ir_expr *const *index)
 {
     struct arena *a = c->p->arena;
     struct ir_expr *high = index[c->at];
@@ -88,7 +129,7 @@ static struct ir_expr *join(const struct collapse *c,
     struct ir_expr *digit = rest_of(c, high, c->column);
     struct ir_expr *from = quotient_of(c, digit ? digit : high, c->row);
     if (!low || !from || !is_same(c, low, from))
-        return NULL;
+        return join_vectors(c, index);
     return digit ? ir_binary(a, OP_mod, low, ir_mul(a, c->column, c->row))
                  : low;
 }
@@ -131,8 +172,7 @@ static void check_access(struct collapse *c, struct ir_stmt *s)
 }
 
 // Return the indices with two of them joined.
-static struct ir_expr **joined(const struct collapse *c,
-                               struct ir_expr *const *index)
+static struct ir_expr **joined(struct collapse *c, struct ir_expr *const *index)
 {
     struct ir_expr **r =
         arena_array(c->p->arena, struct ir_expr *, c->rank - 1);
@@ -146,7 +186,7 @@ static struct ir_expr **joined(const struct collapse *c,
 static struct ir_expr *rewrite_load(struct arena *a, struct ir_expr *x,
                                     void *context)
 {
-    const struct collapse *c = context;
+    struct collapse *c = context;
     if (x->op != OP_load || x->u.buffer != c->array || x->n != c->rank)
         return x;
     struct ir_expr *r = ir_load(a, c->array, c->rank - 1, joined(c, x->args));
@@ -154,7 +194,7 @@ static struct ir_expr *rewrite_load(struct arena *a, struct ir_expr *x,
 }
 
 // Join the indices of the access of a statement to the array.
-static void rewrite_access(const struct collapse *c, struct ir_stmt *s)
+static void rewrite_access(struct collapse *c, struct ir_stmt *s)
 {
     struct stmt_access x = access_of(c, s);
     if (!x.index)
@@ -193,13 +233,17 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     return true;
 }
 
-// Join what can be joined of an array, from the last dimension on.
+// Join what can be joined of an array, from the last dimension on; again, as what
+// has become one may be digits with the next.
 static bool collapse_array(struct collapse *c)
 {
-    bool changed = false;
-    for (uint32_t at = c->array->rank; at-- > 1;)
-        changed |= collapse_at(c, at - 1);
-    return changed;
+    uint32_t before = c->array->rank, rank = before + 1;
+    while (c->array->rank < rank) {
+        rank = c->array->rank;
+        for (uint32_t at = rank; at-- > 1;)
+            collapse_at(c, at - 1);
+    }
+    return rank < before;
 }
 
 // Return whether TMA copies something, which sees arrays as they were declared.
@@ -226,6 +270,7 @@ bool collapse_dims(struct pass *p, bool of_stages)
     bool changed = false;
     if (has_tma(&k->body))
         return false;
+    facts_start(&c.facts, p->scratch, k);
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].buffer)
             vec_push(p->scratch, &arrays, k->params.at[i].buffer);

@@ -30,7 +30,7 @@
 
 enum {
     STATEMENTS_MOST = 256, // that are copied at a time
-    REPEATS_LEAST = 8,     // of a condition that is worth a version
+    REPEATS_LEAST = 4,     // of a condition that is worth a version
     ITERATIONS_LEAST = 4,  // of a loop that is cut
 };
 

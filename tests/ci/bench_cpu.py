@@ -135,11 +135,16 @@ class Builder:
             file.write(COMPILER.format(kept=self.kept))
         os.chmod(f"{out}/bin/cc", 0o755)
 
+    def text(self, file):
+        """The text of a kernel file, absolute or of the zoo."""
+        return os.path.join(artifact.KERNELS, f"{file}.ing")
+
     def manifest(self, file):
-        path = f"{self.out}/{file}/{file}.json"
+        stem = os.path.basename(file)
+        path = f"{self.out}/{stem}/{stem}.json"
         if not os.path.exists(path):
-            artifact.command(self.ingot, "build", f"{artifact.KERNELS}/{file}.ing", "-o", os.path.dirname(path),
-                             "--arch", "none", "--no-schedule")
+            artifact.command(self.ingot, "build", self.text(file), "-o", os.path.dirname(path), "--arch", "none",
+                             "--no-schedule")
         with open(path) as text:
             return json.load(text)
 
@@ -148,7 +153,7 @@ class Builder:
             entry = next(k for k in self.manifest(file)["kernels"] if k["name"] == name)
             library = f"{self.out}/{name}.so"
             sizes = [f"--size={p['name']}={SIZES[1][p['name']]}" for p in artifact.parameters(entry)[0]]
-            subprocess.run([self.ingot, "run", f"{artifact.KERNELS}/{file}.ing", f"--kernel={name}", "--device=cpu",
+            subprocess.run([self.ingot, "run", self.text(file), f"--kernel={name}", "--device=cpu",
                             "--no-timing", "--no-schedule", "--reference=host", *sizes], check=True,
                            stdout=subprocess.DEVNULL,
                            env={**os.environ, "PATH": f"{self.out}/bin:{os.environ['PATH']}"})

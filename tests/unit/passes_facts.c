@@ -260,6 +260,33 @@ static void sizes_are_multiples(void **state)
     arena_reset(&p.arena);
 }
 
+// Behind a guard on a sum of sizes, so are sums that differ by multiples.
+static void sums_are_multiples(void **state)
+{
+    static const struct {
+        size_t store;
+        int64_t of;
+        bool is_multiple;
+    } rows[] = {{0, 4, true},  {0, 8, true},  {0, 16, false}, {1, 8, true},
+                {2, 4, false}, {3, 8, false}, {3, 2, true},   {4, 4, true}};
+    struct probe p;
+    (void)state;
+    struct ir_block *b = probe(&p, " where (m + 2 * n) % 8 == 0",
+                               "B[i, j] = m + 2 * n == 0 ? i64(0) : i64(1)\n"
+                               "B[i, j] = m - 6 * n == 0 ? i64(0) : i64(1)\n"
+                               "B[i, j] = m + n == 0 ? i64(0) : i64(1)\n"
+                               "B[i, j] = m + 4 * n == 0 ? i64(0) : i64(1)\n"
+                               "B[i, j] = i * m + 2 * i * n + 4 * j == 0 "
+                               "? i64(0) : i64(1)");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ir_expr *is_zero = b->at[rows[i].store]->u.store.value->args[0];
+        struct affine x = affine_of(&p.arena, is_zero->args[0]);
+        assert_int_equal(facts_multiple(&p.facts, &x, rows[i].of),
+                         rows[i].is_multiple);
+    }
+    arena_reset(&p.arena);
+}
+
 struct claim_row {
     const char *condition;
     bool is_refuted;
@@ -401,6 +428,7 @@ int main(void)
         cmocka_unit_test(conditions_are_decided),
         cmocka_unit_test(where_is_known),
         cmocka_unit_test(sizes_are_multiples),
+        cmocka_unit_test(sums_are_multiples),
         cmocka_unit_test(models_refute_only_what_may_fail),
         cmocka_unit_test(models_end_with_what_contradicts_them),
         cmocka_unit_test(open_sizes_are_narrowed),

@@ -161,12 +161,70 @@ def causal(q, k, v):
     return attention(q, k, v, True)
 
 
+def nearest(x):
+    return functional.interpolate(x, scale_factor=2, mode="nearest")
+
+
+def bilinear(x):
+    return functional.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+
+
+def shuffled(x):
+    return functional.pixel_shuffle(x, 2)
+
+
+def padded(x):
+    return functional.pad(x, (2, 2, 1, 1))
+
+
+def rolled(x):
+    return torch.roll(x, (1, 1), (2, 3))
+
+
+def windows(x):
+    """The 3 x 3 neighbours of each pixel: channels, rows and columns of the window, then those of the image."""
+    return functional.unfold(x, 3, padding=1).reshape(*x.shape[:2], 3, 3, *x.shape[2:])
+
+
+def last(x):
+    return x.permute(0, 2, 3, 1).contiguous()
+
+
+def exchanged(x):
+    return x.permute(0, 2, 1, 3).contiguous()
+
+
+def outer(x, z):
+    return x[:, :, None] * z[:, None]
+
+
+def beside(x, z):
+    return torch.cat((x, z), 2)
+
+
+def above(x, z):
+    return torch.cat((x, z), 1)
+
+
+def turned_pairs(x, c, s):
+    """A rotary position embedding of pairs of neighbours."""
+    even, odd, c, s = x[..., 0::2], x[..., 1::2], c[:, None], s[:, None]
+    return torch.stack((even * c - odd * s, odd * c + even * s), -1).flatten(-2).to(x.dtype)
+
+
+def turned_halves(x, c, s):
+    """The same of pairs half a head apart."""
+    (low, high), c, s = x.chunk(2, -1), c[:, None], s[:, None]
+    return torch.cat((low * c - high * s, high * c + low * s), -1).to(x.dtype)
+
+
 DEFINITIONS = {f.__name__: f for f in (
     add, softmax, log_softmax, rms_norm, rms_norm_added, layer_norm, cross_entropy, softmax_grad, log_softmax_grad,
     layer_norm_grad, rms_norm_grad, cross_entropy_grad, row_sum, col_sum, total, prefix_sum, segment_prefix_sum,
     kept, row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
     product_tn, depthwise, linear, conv_nhwc, conv_nchw, conv_same, attention,
-    causal)}
+    causal, nearest, bilinear, shuffled, padded, rolled, windows, last, exchanged, outer, beside, above, turned_pairs,
+    turned_halves)}
 
 ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
 DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.permute(order).contiguous()

@@ -1,6 +1,7 @@
 """Families of cases whose sizes are drawn from a seed, and what came of them together."""
 
 import math
+import os
 import random
 from collections import Counter, namedtuple
 
@@ -89,6 +90,12 @@ def cube(source):
     return {"a": max(1, log_uniform(source, 1 << 20, 1 << 28) // (sizes["b"] * sizes["c"])), **sizes}
 
 
+def heads(source):
+    """Batches of 1 to 256 rows of 16 to 4,096 elements, 2^20 to 2^27 elements together."""
+    sizes = {"H": log_uniform(source, 1, 256), **extents(source, 16, 4096, 8, "W")}
+    return {"B": max(1, log_uniform(source, 1 << 20, 1 << 27) // (sizes["H"] * sizes["W"])), **sizes}
+
+
 def batch(source):
     """2 to 256 products with extents of 32 to 2,048, whose results have at most 2^27 elements."""
     sizes = extents(source, 32, 2048, 8)
@@ -172,6 +179,16 @@ SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
 TRANSPOSES = [mover("transpose_tile", "transpose_tile", "transpose", 0)]
 PERMUTATIONS = [mover("permute", f"permute_{order}_{kind}", f"permute_{order}", 0)
                 for kind in ("f32", "f16") for order in ("021", "210", "120", "102")]
+PLACES = f"{os.path.dirname(os.path.abspath(__file__))}/places"
+
+
+def of_places(*definitions):
+    """A case for each definition and type of `places.ing`."""
+    return [mover(PLACES, f"{name}_{kind}", name, LIMITS[kind]) for name in definitions for kind in ("f32", "f16")]
+
+
+IMAGE_PLACES = of_places("nearest", "bilinear", "shuffled", "padded", "rolled", "windows", "last", "exchanged")
+HEAD_PLACES = of_places("outer", "beside", "above", "turned_pairs", "turned_halves")
 VECTORS = [mover("vadd", "vadd", "add", 1e-7)]
 
 LARGE, SMALL, MOVED = (1.02, 0.93), (1.05, 0.90), (0.90, 0.80)
@@ -194,6 +211,8 @@ FAMILIES = (
     Family("sums", SUMS, matrix, {"copy": MOVED}),
     Family("transposes", TRANSPOSES, matrix, {"copy": MOVED}),
     Family("permutations", PERMUTATIONS, cube, {"copy": MOVED}),
+    Family("places of images", IMAGE_PLACES, images, {"copy": MOVED}),
+    Family("places of heads", HEAD_PLACES, heads, {"copy": MOVED}),
     Family("vectors", VECTORS, vector, {"copy": MOVED}),
     Family("gemvs", GEMVS, matrix_and_vector, {"copy": (0.92, 0.85)}),
     Family("images", IMAGES, images, {"cudnn": (7.0, None)}),

@@ -176,6 +176,7 @@ static bool eval_op(struct interp *in, const struct sched_expr *x,
         if (!as_int(in, x->args.at[i], &values[i], "an operand",
                     &operands[i].i))
             return false;
+    *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
     out->number = ir_apply(x->op, type_scalar(TYPE_int), operands, &fault).i;
     if (fault)
         diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);
