@@ -202,8 +202,7 @@ static struct ir_expr *has_terms(const struct factoring *f,
     struct facts facts;
     facts_start(&facts, f->pass->scratch, f->pass->kernel);
     vec_foreach(iter, &f->sum->u.stage.iters) {
-        struct ir_expr *any =
-            ir_binary(a, OP_lt, ir_int(a, 0), iter->extent);
+        struct ir_expr *any = ir_binary(a, OP_lt, ir_int(a, 0), iter->extent);
         if (!iter->is_reduce || facts_holds(&facts, any))
             continue;
         any = ir_substitute(a, any, vars, NULL);
