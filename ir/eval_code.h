@@ -84,6 +84,7 @@ struct action {
                                 // for another one
     struct exchanges exchanges; // of the statement itself
     bool reduces;               // for: over a reduction of a stage below
+    bool reduces_all;           // for: so, and over elements of none
     const struct code *none;    // for: that the reduction is empty, though the
                                 // loop may not be; or NULL
     bool repeats;               // for: what an iteration does depends on what

@@ -340,12 +340,24 @@ static const struct code *compile_none(struct machine *m,
                                               : eval_compile_expr(m, none);
 }
 
+// Return whether a loop goes over elements of no stage below it.
+static bool keeps_elements(const struct ir_for *loop)
+{
+    ir_foreach_stmt(s, &((struct ir_for *)loop)->body)
+        for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.iters.n; i++)
+            if (!s->u.stage.iters.at[i].is_reduce &&
+                ir_mentions(s->u.stage.iters.at[i].binding, loop->var))
+                return false;
+    return true;
+}
+
 // Translate the body of a loop.
 static void compile_loop(struct machine *m, struct action *s,
                          const struct ir_for *loop)
 {
     s->slot = eval_slot(m, loop->var);
     s->reduces = ir_loop_reduces((struct ir_for *)loop);
+    s->reduces_all = s->reduces && keeps_elements(loop);
     s->none = s->reduces ? compile_none(m, loop) : NULL;
     if (s->reduces)
         vec_push(m->arena, &m->counters, loop->var);

@@ -54,7 +54,8 @@ bool eval_begin_iteration(struct machine *m, const struct action *s)
 }
 
 // Run the init of a reduction over a loop, for a reduction without iterations.
-// If `none`, that is known of all its loops, whatever their number of iterations.
+// If `none`, that is known of all its loops, whatever their number of iterations; one
+// that goes over nothing else runs it once.
 static void run_empty(struct thread *t, const struct action *s, int64_t from,
                       bool none)
 {
@@ -98,9 +99,10 @@ static void run_iterations(struct thread *t, const struct action *s)
     struct range r = eval_loop_range(t, s);
     int64_t i = r.from;
     bool none = s->none && eval_run(t, s->none).i;
-    if (none || (s->reduces && i >= r.to))
+    bool once = t->empty && s->reduces_all;
+    if (none || once || (s->reduces && i >= r.to))
         run_empty(t, s, r.from, none);
-    if (i >= r.to)
+    if (once || i >= r.to)
         return;
     uint64_t before;
     do {

@@ -264,6 +264,37 @@ static struct ir_stmt *fill_below(const struct caller *by,
     return NULL;
 }
 
+// Return whether a call has a stage among its arguments.
+static bool has_argument(const struct sched_call *c, const struct ir_stmt *s)
+{
+    for (size_t i = 0; i < c->args.n; i++)
+        if (c->args.at[i].stmt == s)
+            return true;
+    return false;
+}
+
+// Return the first stage that `online` would move into its loop: it is not there, and
+// reads what the greatest elements are, or sums what a stage that moves stores.
+static struct ir_stmt *next_weights(const struct handles *h,
+                                    const struct sched_call *c)
+{
+    struct ir_buffer *greatest = sched_stored(c->args.at[0].stmt);
+    for (size_t i = 0; greatest && i < h->stages.n; i++) {
+        struct ir_stmt *s = h->stages.at[i];
+        bool reads = ir_stmt_reads(s, greatest);
+        if (has_argument(c, s) ||
+            sched_is_below(c->pass, s, c->args.at[1].stmt))
+            continue;
+        for (size_t k = 2; k < c->args.n && s->u.stage.has_init; k++) {
+            struct ir_buffer *b = sched_stored(c->args.at[k].stmt);
+            reads |= b && ir_stmt_reads(s, b);
+        }
+        if (reads)
+            return s;
+    }
+    return NULL;
+}
+
 // Let an argument often go with the one before: a loop around the stage or
 // around one that it exchanges elements with, a loop next to the loop, an
 // array of the stage, a map of as many indices.
@@ -272,8 +303,8 @@ static void relate(const struct caller *by, const struct handles *h,
 {
     const struct sched_value *before = &c->args.at[c->args.n - 2];
     struct sched_value *v = &c->args.at[c->args.n - 1];
-    bool moves =
-        c->prim == PRIM_compute_at || c->prim == PRIM_reverse_compute_at;
+    bool moves = c->prim == PRIM_compute_at || c->prim == PRIM_online ||
+                 c->prim == PRIM_reverse_compute_at;
     struct ir_stmt *found = NULL;
     if (below(by, 4) == 0)
         return;
@@ -284,7 +315,12 @@ static void relate(const struct caller *by, const struct handles *h,
         v->buffer = array ? array : v->buffer;
         return;
     }
-    if (c->prim == PRIM_pipeline && v->kind == VALUE_stage) {
+    if (c->prim == PRIM_online && v->kind == VALUE_stage) {
+        struct ir_stmt *was = v->stmt;
+        v->stmt = NULL;
+        found = next_weights(h, c);
+        v->stmt = was;
+    } else if (c->prim == PRIM_pipeline && v->kind == VALUE_stage) {
         found = fill_below(by, h, c);
     } else if (before->kind == VALUE_stage) {
         struct ir_stmt *next = neighbour(by, h, before->stmt);
@@ -312,9 +348,12 @@ static void relate(const struct caller *by, const struct handles *h,
 }
 
 // Return whether an argument that may be left out is.
-static bool leaves_out(const struct caller *by, const struct sched_call *c)
+static bool leaves_out(const struct caller *by, const struct handles *h,
+                       const struct sched_call *c)
 {
     const struct sched_value *before = &c->args.at[c->args.n - 1];
+    if (by->is_suited && c->prim == PRIM_online && c->args.n >= 2)
+        return !next_weights(h, c);
     if (by->is_suited && c->prim == PRIM_raster)
         return strcmp(before->key, "column") == 0;
     if (by->is_suited && c->prim == PRIM_pipeline)
@@ -340,14 +379,16 @@ static bool choose(const struct caller *by, const struct handles *h,
     for (const char *at = sched_prim_info(c->prim)->arguments;
          *at && !strchr("+?*", *at);) {
         bool marked = at[1] && strchr("+?*", at[1]);
-        bool skip = marked && at[1] != '+' && leaves_out(by, c);
+        bool skip = marked && at[1] != '+' && leaves_out(by, h, c);
         if (!skip)
             vec_push(by->scratch, &c->args, argument(by, h, c, *at));
         if (!skip && !is_found(&c->args.at[c->args.n - 1]))
             return false;
         if (!skip && c->args.n > 1)
             relate(by, h, c);
-        bool again = !skip && marked && at[1] != '?' && below(by, 2);
+        bool again =
+            !skip && marked && at[1] != '?' &&
+            (c->prim == PRIM_online ? !leaves_out(by, h, c) : below(by, 2));
         at += again ? 0 : marked ? 2 : 1;
     }
     return true;

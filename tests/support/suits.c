@@ -284,6 +284,31 @@ static bool reduces(struct pass *p, struct ir_stmt *s)
     return s->kind == STMT_stage && s->u.stage.has_init;
 }
 
+static bool finds_greatest(struct pass *p, struct ir_stmt *s)
+{
+    struct ir_stmt *store =
+        reduces(p, s) && s->u.stage.body.n == 1 ? s->u.stage.body.at[0] : NULL;
+    return store && store->kind == STMT_store &&
+           store->u.store.value->op == OP_max;
+}
+
+static bool divides(struct pass *p, struct ir_stmt *s)
+{
+    (void)p;
+    struct ir_stmt *store = one_store(s);
+    return store && store->u.store.value->op == OP_div;
+}
+
+static bool has_exponential(struct pass *p, struct ir_stmt *s)
+{
+    (void)p;
+    ir_foreach_expr_from(x, s)
+        if (s->kind == STMT_stage && x->type.kind == TYPE_f32 &&
+            (x->op == OP_exp || x->op == OP_exp2))
+            return true;
+    return false;
+}
+
 static bool counts_reduction(struct pass *p, struct ir_stmt *s)
 {
     return is_serial(s) && reduces(p, sched_innermost(s)) &&
@@ -341,6 +366,7 @@ bool suits_array(enum sched_prim prim, const struct ir_buffer *array)
     int64_t row = 0;
     bool has_rows = array->role == ROLE_alloc && array->rank >= 2;
     switch (prim) {
+    case PRIM_distribute: return array->space == SPACE_shared;
     case PRIM_pad:
     case PRIM_storage_align: return has_rows;
     case PRIM_swizzle:

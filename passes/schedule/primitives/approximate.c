@@ -2,13 +2,15 @@
 //
 //   P[i] = exp((X[i] - M) * c)
 //     =>
-//   P[i] = ex2(fma(X[i], c * 1.442695, -(M * (c * 1.442695))))
+//   P[i] = ex2((X[i] - M) * (c * 1.442695))
 //
 // exp is right to the last bit or two, which takes eight instructions; ex2 is one
-// (ex2.approx.ftz.f32 of the PTX ISA), and has a relative error of 2^-22. What is in
-// front of it is one more, and adds (|x| + |M * c|) * 2^-23. So this is for what is
-// rounded to fewer bits, as operands of Tensor Cores are; `fast_math` in the head of a
-// kernel allows it, and more, everywhere.
+// (ex2.approx.ftz.f32 of the PTX ISA), and has a relative error of 2^-22. The product in
+// front of it adds |x| * 2^-24, and nothing where X[i] is M, however large both are: one
+// fma with M * c would be off by |M * c| * 2^-24, which is no weight at all where a mask
+// left only elements of -1e30. So this is for what is rounded to fewer bits, as operands
+// of Tensor Cores are; `fast_math` in the head of a kernel allows it, and more,
+// everywhere.
 //
 // Requires:
 //  1. the stage computes exp or exp2 of f32     E0883
@@ -21,18 +23,6 @@
 
 // log2(e): 2^(x * log2(e)) is e^x.
 static const double log2_e = 1.4426950408889634;
-
-// Return the product of a difference with a factor, of which half is the same where
-// what is subtracted is; or of something else.
-static struct ir_expr *times(struct arena *a, struct ir_expr *x,
-                             struct ir_expr *factor)
-{
-    if (x->op != OP_sub)
-        return ir_binary(a, OP_mul, x, factor);
-    struct ir_expr *taken = ir_binary(a, OP_mul, x->args[1], factor);
-    struct ir_expr *args[] = {x->args[0], factor, ir_unary(a, OP_neg, taken)};
-    return ir_call(a, OP_fma, 3, args);
-}
 
 // Return a product with a number: where one factor stays the same in all iterations, of
 // that factor.
@@ -47,8 +37,8 @@ static struct ir_expr *scaled(struct arena *a, struct ir_expr *x)
             varies |= e->op == OP_load ||
                       (e->op == OP_var && e->u.var->kind != VAR_param);
         if (!varies)
-            return times(a, x->args[1 - i],
-                         ir_binary(a, OP_mul, x->args[i], number));
+            return ir_binary(a, OP_mul, x->args[1 - i],
+                             ir_binary(a, OP_mul, x->args[i], number));
     }
     return ir_binary(a, OP_mul, x, number);
 }

@@ -8,6 +8,7 @@
 //   O[i, d] = O[i, d] + P[i, j] * V[j, d]
 //   Y[i, d] = f(O[i, d] / L[i])
 //
+// If rows may have no elements, their sums stay 0: n > 0 ? O[i, d] / L[i] : O[i, d].
 // So each sum is divided once where it is read, and what is added up does not wait for
 // L: `online` can follow.  The results are as before, but for how they are rounded.
 // Nothing overflows that did not before: what is divided is at most 1, since it is an
@@ -33,6 +34,7 @@
 #include "ir/equal.h"
 #include "ir/foreach.h"
 #include "ir/stage.h"
+#include "passes/analysis/facts.h"
 #include "passes/schedule/common/weights.h"
 
 // What is rewritten.
@@ -190,6 +192,25 @@ static bool check_divisor(const struct sched_call *c, const struct factoring *f)
     return true;
 }
 
+// Return whether a sum has terms, in terms of `vars` instead of its variables;
+// NULL if every one has.
+static struct ir_expr *has_terms(const struct factoring *f,
+                                 const struct map *vars)
+{
+    struct arena *a = f->pass->arena;
+    struct ir_expr *all = NULL;
+    struct facts facts;
+    facts_start(&facts, f->pass->scratch, f->pass->kernel);
+    vec_foreach(iter, &f->sum->u.stage.iters) {
+        struct ir_expr *any = ir_binary(a, OP_lt, ir_int(a, 0), iter->extent);
+        if (!iter->is_reduce || facts_holds(&facts, any))
+            continue;
+        any = ir_substitute(a, any, vars, NULL);
+        all = all ? ir_binary(a, OP_and, all, any) : any;
+    }
+    return all;
+}
+
 // Let a load of a sum be divided.
 static struct ir_expr *divide(struct arena *a, struct ir_expr *x, void *context)
 {
@@ -203,7 +224,9 @@ static struct ir_expr *divide(struct arena *a, struct ir_expr *x, void *context)
     struct ir_expr *by =
         ir_load(a, f->by, f->by->rank,
                 ir_substitute_all(a, f->by->rank, f->row, &vars, NULL));
-    return ir_binary(a, OP_div, x, ir_cast(a, x->type, by));
+    struct ir_expr *quotient = ir_binary(a, OP_div, x, ir_cast(a, x->type, by));
+    struct ir_expr *any = has_terms(f, &vars);
+    return any ? ir_select(a, any, quotient, x) : quotient;
 }
 
 // Divide a sum where it is read.

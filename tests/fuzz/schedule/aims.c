@@ -6,11 +6,12 @@
 
 #define IN(kind) (1u << KIND_##kind)
 #define RINGS    (IN(streamed) | IN(handed) | IN(pingpong))
-#define TILES    (IN(fragments) | IN(bytes) | RINGS | IN(grid) | IN(relay))
-#define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
-#define STAGES   (ANY & ~IN(loops))
-#define ROWS     (IN(reduction) | IN(contraction))
-#define CHAIN    (ROWS | IN(chain) | IN(stencil))
+#define TILES                                                                  \
+    (IN(fragments) | IN(bytes) | RINGS | IN(grid) | IN(relay) | IN(cluster))
+#define ANY    (((1u << KIND_COUNT) - 1) & ~TILES)
+#define STAGES (ANY & ~IN(loops))
+#define ROWS   (IN(reduction) | IN(contraction) | IN(weights))
+#define CHAIN  (ROWS | IN(chain) | IN(stencil))
 
 static const struct fuzz_aim aims[PRIM_COUNT] = {
 #define AIM(prim, more, kinds, ...) [PRIM_##prim] = {more, kinds, __VA_ARGS__},

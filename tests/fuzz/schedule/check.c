@@ -57,11 +57,12 @@ static bool is_internal(enum diag_code code)
            code == D_llvm_failed;
 }
 
-// Return whether a refusal is of instructions that the target lacks.
+// Return whether a refusal is of instructions that the target lacks, or of
+// functions that this machine has not.
 static bool is_about_target(enum diag_code code)
 {
-    return code == D_matrix_target || code == D_tensor_target ||
-           code == D_mbarrier_target;
+    return code == D_no_libdevice || code == D_ || code == D_matrix_target ||
+           code == D_tensor_target || code == D_mbarrier_target;
 }
 
 // Return the first error of the compiler, or NULL.

@@ -176,6 +176,17 @@ static bool same_element(struct type t, const void *x, const void *y)
            isnan(eval_load_float(t, y));
 }
 
+// Return whether two elements differ by no more than the kernel says.
+static bool is_near(const struct ir_kernel *k, struct type t, const void *x,
+                    const void *y)
+{
+    const struct ir_expr *most = k->terms.tolerance;
+    if (!most || !type_is_float(t))
+        return false;
+    double a = eval_load_float(t, x), b = eval_load_float(t, y);
+    return fabs(a - b) <= most->u.f * (1 + fmax(fabs(a), fabs(b)));
+}
+
 // Return whether an array holds the same in both.
 static bool same_array(const struct fuzz_inputs *wanted,
                        const struct fuzz_inputs *got, size_t i, struct buf *out)
@@ -188,7 +199,8 @@ static bool same_array(const struct fuzz_inputs *wanted,
         int64_t offset = offset_of(&l, b, e);
         const char *x = (const char *)wanted->args[i].data + offset;
         const char *y = (const char *)got->args[i].data + offset;
-        if (same_element(b->elem, x, y))
+        if (same_element(b->elem, x, y) ||
+            is_near(wanted->kernel, b->elem, x, y))
             continue;
         buf_printf(out, "difference: %s element %lld is ", b->name,
                    (long long)e);

@@ -199,10 +199,10 @@ static const char *print(struct fuzz_kernel *k)
     if (k->results.n)
         buf_printf(&out, "\n    -> (%s)", k->results.data);
     if (k->where.n)
-        buf_printf(&out, "\n    where %s\n{\n%s}\n", k->where.data,
-                   k->body.data);
-    else
-        buf_printf(&out, " {\n%s}\n", k->body.data);
+        buf_printf(&out, "\n    where %s", k->where.data);
+    if (k->is_rounded)
+        buf_text(&out, "\n    tolerance 1e-4");
+    buf_printf(&out, "\n{\n%s}\n", k->body.data);
     const char *text = arena_copy(k->arena, out.data, out.n);
     buf_free(&out);
     buf_free(&sizes);

@@ -64,6 +64,7 @@ struct fuzz_kernel {
     bool is_strided;  // rows of a parameter lie billions of elements apart
     unsigned n_sets;  // of values for the sizes
     unsigned kinds;   // of the parts: bits
+    bool is_rounded;  // not every order of its sums gives the same bits
     struct buf params, results, where, body;
 };
 
@@ -76,6 +77,8 @@ const char *fuzz_kernel_draw(struct fuzz_kernel *k,
 // Append the part of a kind to a kernel.
 void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
+void fuzz_weights_draw(struct fuzz_kernel *k);
+void fuzz_cluster_draw(struct fuzz_kernel *k);
 void fuzz_fragments_draw(struct fuzz_kernel *k);
 void fuzz_bytes_draw(struct fuzz_kernel *k);
 void fuzz_streamed_draw(struct fuzz_kernel *k);

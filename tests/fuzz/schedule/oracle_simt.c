@@ -3,7 +3,10 @@
 
 #include "ir/walk.h"
 #include "tests/fuzz/schedule/oracle.h"
+#include "tools/ingot/toolchain.h"
 #include "tools/simt/simt.h"
+
+#include <sys/mman.h>
 
 static const uint64_t accesses_most = 10000000, accesses_of_long = 4000000;
 static const double threads_of_long = 1 << 20;
@@ -45,7 +48,10 @@ static bool is_clean(const struct fuzz_trial *t, const struct simt_result *r,
 // Append the first error that was reported.
 static void print_error(const struct diag_list *diags, struct buf *out)
 {
-    const char *text = diags->all.n ? diags->all.at[0].text : "no reason given";
+    const char *text = "no reason given";
+    for (size_t i = diags->all.n; i-- > 0;)
+        if (diags->all.at[i].severity == DIAG_ERROR)
+            text = diags->all.at[i].text;
     buf_printf(out, "refused: %s", text);
 }
 
@@ -60,8 +66,13 @@ void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
     struct subject *r = arena_new(s->arena, struct subject);
     struct simt_options options = {
         .target = s->target, .opt_level = 2, .is_brief = true};
+    struct toolchain tools;
+    toolchain_start(&tools, NULL);
+    toolchain_libdevice(&tools, &options.libdevice, &options.libdevice_size);
     *r = (struct subject){
         .code = simt_compile(s->arena, s->kernel, &options, s->diags)};
+    if (options.libdevice)
+        munmap((void *)options.libdevice, options.libdevice_size);
     r->may_hang = ir_has_roles(&s->kernel->body);
     if (!r->code)
         print_error(s->diags, out);

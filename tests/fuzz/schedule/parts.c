@@ -498,6 +498,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_stencil: draw_stencil(k); break;
     case KIND_reduction: draw_reduction(k); break;
     case KIND_contraction: draw_contraction(k); break;
+    case KIND_weights: fuzz_weights_draw(k); break;
     case KIND_inplace: draw_inplace(k); break;
     case KIND_fragments: fuzz_fragments_draw(k); break;
     case KIND_bytes: fuzz_bytes_draw(k); break;
@@ -506,6 +507,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_pingpong: fuzz_pingpong_draw(k); break;
     case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_relay: fuzz_relay_draw(k); break;
+    case KIND_cluster: fuzz_cluster_draw(k); break;
     case KIND_scan: draw_scan(k); break;
     case KIND_compaction: draw_compaction(k); break;
     case KIND_scatter: draw_scatter(k); break;

@@ -154,6 +154,30 @@ static const struct template relay =
          "            } } }\n",
          "$w");
 
+// The blocks of a cluster sum parts, then each adds up those of some columns: what
+// distribute finds.
+static const struct template cluster = {
+    "$a: $t[$N, 8 * $M, 16]", "$c: $t[$N, 16]",
+    "    alloc $s: $t[2, $N, 16] in shared\n"
+    "    for i in 0..$N @block.x {\n"
+    "        for r in 0..2 @cluster.x { for t in 0..16 @thread.x { "
+    "for k in 0..4 * $M {\n"
+    "            stage $p(u in 2 = r, v in $N = i, w in 16 = t, "
+    "reduce q in 4 * $M = k) {\n"
+    "                init { $s[u, v, w] = 0 }\n"
+    "                $s[u, v, w] = $s[u, v, w] + $a[v, u * (4 * $M) + q, w]\n"
+    "            }\n"
+    "        } } }\n"
+    "        for j in 0..2 @cluster.x { for t in 0..8 @thread.x { "
+    "for r in 0..2 {\n"
+    "            stage $c(v in $N = i, w in 16 = j * 8 + t, "
+    "reduce u in 2 = r) {\n"
+    "                init { $c[v, w] = 0 }\n"
+    "                $c[v, w] = $c[v, w] + $s[u, v, w]\n"
+    "            }\n"
+    "        } } }\n"
+    "    }\n"};
+
 // A template being filled in.
 struct filling {
     struct fuzz_kernel *k;
@@ -246,6 +270,11 @@ void fuzz_handed_draw(struct fuzz_kernel *k)
 void fuzz_pingpong_draw(struct fuzz_kernel *k)
 {
     draw(k, &streamed, 1, 2);
+}
+
+void fuzz_cluster_draw(struct fuzz_kernel *k)
+{
+    draw(k, &cluster, draw_tiles(k), 1);
 }
 
 void fuzz_grid_draw(struct fuzz_kernel *k)
