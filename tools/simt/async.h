@@ -62,12 +62,13 @@ struct event {
     bool has_happened;
 };
 
-// One reader of an element more.
+// Readers of an element more: threads of a warp at one place and one time.
 struct reader {
-    uint64_t record;
-    uint32_t by; // block serial number
+    uint64_t record; // of one of them
+    uint32_t by;     // block serial number
     uint32_t next;
-    uint32_t room; // for so many before the list is searched
+    uint32_t room;  // for so many before the list is searched
+    uint32_t lanes; // which of the warp
 };
 
 // All of a machine.
@@ -92,7 +93,8 @@ struct async {
     struct reader *readers; // the first is none
     uint32_t n_readers, free_reader;
     uint64_t searches;                 // of lists of readers
-    uint64_t searched[2][FIBERS_MOST]; // of reads, of writes; by thread
+    uint64_t searched[2][FIBERS_MOST]; // in which, and how old: reads, writes;
+                                       // by thread
 };
 
 // Return the slots of a thread's inline instructions.

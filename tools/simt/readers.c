@@ -3,13 +3,24 @@
 // are fences, it holds readers of all blocks of the launch, and atomics that
 // wrote.
 //
+// Threads of a warp that read at one place and one time share an entry: arrays
+// that all threads of a block read have lists 32 times as short.
+//
 // A reader that a later one stands for says nothing more.  Those are taken out
 // once the list is about twice as long as it need be, not at each read: a read
 // takes constant time on average.
 
 #include "tools/simt/async.h"
 
-enum { READERS_MOST = 1 << 26, ROOM_LEAST = 8, GATHER_LEAST = 32 };
+enum {
+    READERS_MOST = 1 << 26,
+    ROOM_LEAST = 8,
+    GATHER_LEAST = 32,
+    LOOK_MOST = 8 // entries, for one to share
+};
+
+// The bits of a record that tell the threads of an entry apart.
+#define LANE_BITS ((uint64_t)(WARP_LANES - 1) << AGENT_SHIFT)
 
 void readers_forget(struct machine *m)
 {
@@ -51,8 +62,9 @@ static bool is_covered(const struct machine *m, uint64_t record, uint32_t by)
     return (is_mine && !(record & WRITE_FLAG)) || is_past(m, record, by);
 }
 
-// Return whether a later access of the thread of a record has been seen in this
-// search, and note it; a write stands for writes alone.
+// Return whether an access of the thread of a record that is no older has been
+// seen in this search, and note it; a write stands for writes alone, and of one
+// age an atomic does not stand for what is none.
 static bool is_repeated(const struct machine *m, uint64_t record, uint32_t by)
 {
     struct async *a = m->async;
@@ -60,10 +72,37 @@ static bool is_repeated(const struct machine *m, uint64_t record, uint32_t by)
     if (agent >= m->n_fibers || stamp_of(record) == STAMP_NEVER ||
         by != m->serial)
         return false;
-    uint64_t *searched = a->searched[(record & WRITE_FLAG) != 0];
-    bool is_known = searched[agent] == a->searches;
-    searched[agent] = a->searches;
+    uint64_t *searched = a->searched[(record & WRITE_FLAG) != 0] + agent;
+    uint64_t age = (uint64_t)stamp_of(record) << 1 | !(record & ATOMIC_FLAG);
+    uint64_t now = a->searches << (STAMP_BITS + 1) | age;
+    bool is_known = *searched >= now;
+    *searched = is_known ? *searched : now;
     return is_known;
+}
+
+// Return the record of an entry's first thread, or of the one behind it.
+static uint64_t record_in(const struct reader *r, uint32_t lanes)
+{
+    uint64_t lane = (uint64_t)__builtin_ctz(lanes) << AGENT_SHIFT;
+    return (r->record & ~LANE_BITS) | lane;
+}
+
+// Return the bit of a record's thread in its entry.
+static uint32_t lane_of(uint64_t record)
+{
+    return 1u << agent_of(record) % WARP_LANES;
+}
+
+// Take out of an entry the threads that a later read stands for.  Returns
+// whether none is left.
+static bool drop_lanes(const struct machine *m, struct reader *r)
+{
+    for (uint32_t lanes = r->lanes; lanes; lanes &= lanes - 1) {
+        uint64_t record = record_in(r, lanes);
+        if (is_covered(m, record, r->by) || is_repeated(m, record, r->by))
+            r->lanes &= ~lane_of(record);
+    }
+    return !r->lanes;
 }
 
 // Take out of a list what a later read covers, one of this thread that is not
@@ -75,9 +114,7 @@ static uint32_t drop_covered(const struct machine *m, struct cell *c)
     a->searches++;
     is_repeated(m, c->read, c->read_by);
     while (i) {
-        uint64_t record = a->readers[i].record;
-        uint32_t by = a->readers[i].by;
-        bool is_old = is_covered(m, record, by) || is_repeated(m, record, by);
+        bool is_old = drop_lanes(m, &a->readers[i]);
         uint32_t next = is_old ? take(a, c, before, i) : a->readers[i].next;
         before = is_old ? before : i;
         n += !is_old;
@@ -104,16 +141,35 @@ static uint32_t room_in(const struct machine *m, struct cell *c)
     return room ? room : drop_covered(m, c) + ROOM_LEAST;
 }
 
-// Put an access into the list of a cell, behind its first.
+// Put an access into an entry that other threads of its warp have for one like
+// it.  Returns false if there is none among the first of a list.
+static bool share(struct async *a, const struct cell *c, uint64_t record,
+                  uint32_t by)
+{
+    uint32_t i = (uint32_t)c->other_read;
+    for (int n = 0; i && n < LOOK_MOST; n++, i = a->readers[i].next) {
+        struct reader *r = &a->readers[i];
+        if (r->by != by || (r->record ^ record) & ~LANE_BITS)
+            continue;
+        r->lanes |= lane_of(record);
+        return true;
+    }
+    return false;
+}
+
+// Put an access into the list of a cell, behind its first.  What is under way
+// has an entry of its own, as its record will be another one.
 static void push(const struct machine *m, struct cell *c, uint64_t record,
                  uint32_t by)
 {
     struct async *a = m->async;
+    if (stamp_of(record) != STAMP_NEVER && share(a, c, record, by))
+        return;
     uint32_t room = room_in(m, c), i = entry(a);
     if (!i)
         return;
-    a->readers[i] =
-        (struct reader){record, by, (uint32_t)c->other_read, room - 1};
+    a->readers[i] = (struct reader){record, by, (uint32_t)c->other_read,
+                                    room - 1, lane_of(record)};
     c->other_read = i;
 }
 
@@ -122,12 +178,12 @@ static void push(const struct machine *m, struct cell *c, uint64_t record,
 static void gather(const struct machine *m, struct cell *c)
 {
     struct async *a = m->async;
-    uint32_t by = c->read_by, n = 0, i = (uint32_t)c->other_read;
+    uint32_t by = c->read_by, n = 0, threads = 0, i = (uint32_t)c->other_read;
     uint64_t last = c->read;
     for (; i && a->readers[i].by == by && !(a->readers[i].record & WRITE_FLAG);
-         i = a->readers[i].next)
-        n++;
-    if (n < GATHER_LEAST || last & WRITE_FLAG)
+         i = a->readers[i].next, n++)
+        threads += (uint32_t)__builtin_popcount(a->readers[i].lanes);
+    if (threads < GATHER_LEAST || last & WRITE_FLAG)
         return;
     for (; n; n--) {
         uint64_t record = a->readers[c->other_read].record;
@@ -176,11 +232,20 @@ void readers_begin(const struct machine *m, const struct region *r,
     c->read_by = 0;
 }
 
-// Return whether an access of this thread meets one of the list.
+// Return whether an access of this thread meets one of another.
 static bool is_met(const struct machine *m, uint64_t record, uint32_t by)
 {
     return by == m->serial ? meets(m->current, record)
                            : !is_past(m, record, by);
+}
+
+// Return the access of an entry that one of this thread meets, or 0.
+static uint64_t met_in(const struct machine *m, const struct reader *r)
+{
+    for (uint32_t lanes = r->lanes; lanes; lanes &= lanes - 1)
+        if (is_met(m, record_in(r, lanes), r->by))
+            return record_in(r, lanes);
+    return 0;
 }
 
 uint64_t readers_meet(const struct machine *m, const struct cell *c,
@@ -188,14 +253,14 @@ uint64_t readers_meet(const struct machine *m, const struct cell *c,
 {
     const struct reader *all = m->async->readers;
     uint64_t record = c->read;
-    uint32_t i = (uint32_t)c->other_read;
     *by = c->read_by;
-    while (record) {
-        if (is_met(m, record, *by) && !are_atomic(m, s, record, *by))
+    if (is_met(m, record, *by) && !are_atomic(m, s, record, *by))
+        return record;
+    for (uint32_t i = (uint32_t)c->other_read; i; i = all[i].next) {
+        *by = all[i].by;
+        record = met_in(m, &all[i]);
+        if (record && !are_atomic(m, s, record, *by))
             return record;
-        record = i ? all[i].record : 0;
-        *by = i ? all[i].by : *by;
-        i = i ? all[i].next : 0;
     }
     return 0;
 }
@@ -208,9 +273,10 @@ uint64_t writes_meet(const struct machine *m, const struct cell *c,
     if (c->read & WRITE_FLAG && is_met(m, c->read, *by))
         return c->read;
     for (uint32_t i = (uint32_t)c->other_read; i; i = all[i].next) {
+        uint64_t record = all[i].record & WRITE_FLAG ? met_in(m, &all[i]) : 0;
         *by = all[i].by;
-        if (all[i].record & WRITE_FLAG && is_met(m, all[i].record, *by))
-            return all[i].record;
+        if (record)
+            return record;
     }
     return 0;
 }
@@ -243,6 +309,9 @@ void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
     if (!m->has_clocks)
         return;
     for (uint32_t i = (uint32_t)c->other_read; i; i = all[i].next)
-        if (all[i].record == old && all[i].by == m->serial)
+        if (all[i].record == old && all[i].by == m->serial &&
+            all[i].lanes == lane_of(old)) {
             all[i].record = by;
+            all[i].lanes = lane_of(by);
+        }
 }

@@ -18,9 +18,10 @@ enum { SITE_BITS = 18, AGENT_BITS = 14, AGENT_SHIFT = SITE_BITS };
 #define WRITE_FLAG  BLOCK_FLAG // of a write among readers
 #define ATOMIC_FLAG (UINT64_C(1) << 34)
 #define STAMP_SHIFT 35
+#define STAMP_BITS  29
 
 // The stamp of what is under way: it came before nothing.
-#define STAMP_NEVER ((1u << 29) - 1)
+#define STAMP_NEVER ((1u << STAMP_BITS) - 1)
 
 static inline uint32_t stamp_of(uint64_t record)
 {
