@@ -42,28 +42,54 @@ bool depend_flows(struct pass *p, struct ir_stmt *loop,
     return false;
 }
 
+// Return whether an array may flow as asked: what isl could still deny.
+static bool may_flow(struct pass *p, struct ir_stmt *loop,
+                     const struct depend_flow *flow)
+{
+    struct depend_nest w;
+    struct depend_known known;
+    struct depend_question q = {.loops = &loop, .n = 1};
+    depend_walk(&w, p, loop, AXIS_serial, false);
+    vec_foreach(x, &w.accesses)
+        vec_foreach(y, &w.accesses)
+            if (is_asked(flow, x, y) && depend_is_open(&w, &q, x, y, &known))
+                return true;
+    return false;
+}
+
+static bool changes(struct pass *p, struct ir_stmt *loop,
+                    const struct ir_buffer *buffer, struct map *seen);
+
+// Return whether all iterations of the loop of a nest store the same to an array.
+static bool stores_same(struct depend_nest *w, struct ir_stmt *loop,
+                        const struct ir_buffer *buffer, struct map *seen)
+{
+    if (!depend_repeats(w, buffer))
+        return false;
+    vec_foreach(x, &w->accesses)
+        vec_foreach(y, &w->accesses)
+            if (x->buffer == buffer && x->writes && y->stage == x->stage &&
+                !y->writes && changes(w->pass, loop, y->buffer, seen))
+                return false;
+    return true;
+}
+
 // Return whether iterations of a loop store different values to an element of
-// an array; one in `seen` is taken to change.
+// an array; one in `seen` is taken to change.  isl is asked last.
 static bool changes(struct pass *p, struct ir_stmt *loop,
                     const struct ir_buffer *buffer, struct map *seen)
 {
     struct depend_nest w;
     struct depend_conflict ignored;
     struct depend_flow flow = {buffer, buffer, true, NULL};
-    if (!depend_flows(p, loop, &flow, &ignored))
+    if (!may_flow(p, loop, &flow))
         return false;
     if (map_has(seen, buffer))
-        return true;
+        return depend_flows(p, loop, &flow, &ignored);
     map_set(seen, buffer, loop);
     depend_walk(&w, p, loop, AXIS_serial, false);
-    if (!depend_repeats(&w, buffer))
-        return true;
-    vec_foreach(x, &w.accesses)
-        vec_foreach(y, &w.accesses)
-            if (x->buffer == buffer && x->writes && y->stage == x->stage &&
-                !y->writes && changes(p, loop, y->buffer, seen))
-                return true;
-    return false;
+    return !stores_same(&w, loop, buffer, seen) &&
+           depend_flows(p, loop, &flow, &ignored);
 }
 
 bool depend_changes(struct pass *p, struct ir_stmt *loop,
