@@ -83,15 +83,18 @@ static struct ir_expr *quotient_of(const struct collapse *c, struct ir_expr *x,
     return NULL;
 }
 
-// Return whether a row is `width` times m.
+// Return whether a row is `width` times m, which may be a quotient: 4 * (n / 2) of
+// rows of 2 * n, where n is a multiple of 2.
 static bool is_of_vectors(struct collapse *c, struct ir_expr *m, int64_t width)
 {
     struct arena *a = c->p->scratch;
-    struct affine row = affine_of(a, c->row);
-    bool halves = m->op == OP_div && ir_is_int_const(m->args[1], width) &&
-                  is_same(c, m->args[0], c->row);
-    return halves ? facts_multiple(&c->facts, &row, width)
-                  : is_same(c, ir_mul(a, m, ir_int(a, width)), c->row);
+    int64_t by;
+    if (m->op != OP_div || !ir_int_value(m->args[1], &by) || by < 1)
+        return is_same(c, ir_mul(a, m, ir_int(a, width)), c->row);
+    struct affine whole = affine_of(a, m->args[0]);
+    return facts_multiple(&c->facts, &whole, by) &&
+           is_same(c, ir_mul(a, m->args[0], ir_int(a, width)),
+                   ir_mul(a, c->row, ir_int(a, by)));
 }
 
 // Return v * w + k where the indices are v / m and v % m * w + k, and a row is w
