@@ -58,18 +58,18 @@ is_proved() {
 }
 
 # Checks the first schedule of a file and each third one by its number, with the flags that follow. Numbers have gaps,
-# schedules for other instances, which are less than 36 long.
+# schedules for other instances, which are less than 36 long; a command that fails ends the search at 1000.
 check_thirds() {
-  local file=$1 at n=0 missing=0 rest
+  local file=$1 at n=0 missing=0 rest step=1
   shift
   thirds=$((thirds + 1)) rest=$((thirds % 3))
-  for ((at = 1; missing < 12; at += at == 1 && rest ? rest : 3)); do
+  for ((at = 1; missing * step < 36 && at < 1000; at += step)); do
     run "$file" "$@" --schedule "$at"
     missing=$((missing + 1))
     ! grep -q "there is no schedule" "$log" || continue
-    missing=0
+    missing=0 n=$((n + 1))
     judge "$file" none '' "$@" --schedule "$at"
-    n=$((n + 1))
+    step=$((n == 1 && rest ? rest : 3))
   done
   [ $n -gt 0 ] || check "$file" none '' "$@" --schedule 1
 }
