@@ -553,12 +553,22 @@ static int compare_file(const char *path)
     struct source source = {path, text.data, text.n};
     int n = 0;
     assert_true(frontend_parse(&a, &names, &source, false, &diags, &program));
-    for (size_t i = 0; i < program.kernels.n; i += TEST_SHARE)
+    for (size_t i = 0; i < program.kernels.n; i++)
         if (reference_supported(program.kernels.at[i]))
             n += agrees(program.kernels.at[i], 24, false, 64);
     buf_free(&text);
     arena_reset(&a);
     return n;
+}
+
+// Return whether a file is of the sample: under an instrument one in four is, by
+// its name.
+static bool is_sampled(const char *name)
+{
+    unsigned sum = 0;
+    while (*name)
+        sum += (unsigned char)*name++;
+    return sum % TEST_SHARE == 0;
 }
 
 // Compare the kernels of a folder; returns how many have a program.
@@ -568,14 +578,14 @@ static int compare_folder(struct arena *a, const char *folder)
     int n = 0;
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".ing"))
+        if (strstr(e->d_name, ".ing") && is_sampled(e->d_name))
             n += compare_file(arena_printf(a, "%s/%s", folder, e->d_name));
     closedir(d);
     return n;
 }
 
-// Every kernel of the zoo that has a program; under an instrument the first of each
-// file and a sample of the others.
+// Every kernel of the zoo that has a program; under an instrument those of a sample of
+// the files.
 static void the_zoo(void **state)
 {
     (void)state;
@@ -586,7 +596,7 @@ static void the_zoo(void **state)
     int n = compare_folder(&a, arena_printf(&a, "%s/tests/kernels", root));
     n += compare_folder(&a, arena_printf(&a, "%s/tests/kernels/seeds", root));
     arena_reset(&a);
-    assert_true(n >= 20);
+    assert_true(n >= 20 / TEST_SHARE);
 }
 
 int main(void)
