@@ -317,7 +317,8 @@ const char *weights_take(struct weights *w, const struct ir_stmt *s,
     struct reducer r;
     if (s->kind != STMT_stage)
         return "it is no stage";
-    bool is_sum = reducer_find(w->pass, l.stage, &r);
+    bool is_sum =
+        ir_stage_reduces(l.stage) && reducer_find(w->pass, l.stage, &r);
     struct ir_stmt *store =
         is_sum ? NULL : sched_plain_store((struct ir_stmt *)s);
     if (is_sum && (r.kind != REDUCER_operation ||

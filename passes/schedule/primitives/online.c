@@ -42,7 +42,8 @@
 //     parameters alone, or exp2; times what does not depend
 //     on m, and as elements of stages that compute that; and
 //     in sums of weights                                      E0878
-//  6. a sum's init is in its stage                            E0878
+//  6. a sum's init is in its stage; further stages are named
+//     once, and are not in the loop                           E0878
 //  7. what moves reads nothing that is computed, or changed,
 //     between its old place and the new one                   E0657
 //  8. nothing has been said of the loops that stages leave    E0670
@@ -202,6 +203,21 @@ static bool take(const struct sched_call *c, struct online *o,
             (check_tile(c, o, &u) && (!u.is_sum || check_loops(c, o, s))));
 }
 
+// Check that the further stages are not in the loop yet, and named once.
+static bool check_more(const struct sched_call *c, const struct online *o)
+{
+    size_t n;
+    struct ir_stmt **more = sched_arg_stmts(c, 2, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (more[i] == o->stage || sched_is_below(c->pass, more[i], o->loop))
+            return refuse_use(c, o, more[i], "it is no further stage");
+        for (size_t k = 0; k < i; k++)
+            if (more[k] == more[i])
+                return refuse_use(c, o, more[i], "it is named twice");
+    }
+    return true;
+}
+
 // Take those of the further stages that are sums, or those that are not.
 static bool take_more(const struct sched_call *c, struct online *o, bool sums)
 {
@@ -223,7 +239,7 @@ static bool take_all(const struct sched_call *c, struct online *o)
     size_t at;
     struct ir_block stages =
         ir_stages_of(c->pass->scratch, &o->loop->u.loop.body);
-    if (!take_more(c, o, false))
+    if (!check_more(c, o) || !take_more(c, o, false))
         return false;
     vec_foreach_value(s, &stages) {
         if (!weights_read(&o->weights, s))

@@ -100,11 +100,22 @@ static const char *partial_fault(const struct ir_expr *x)
     return holds ? NULL : "it converts to an index, which might not hold it";
 }
 
+// Return whether an operation has the same operands where something is padded.
+static bool stays(const struct padding *d, const struct ir_expr *root)
+{
+    const struct ir_stage *stage = &d->stage->u.stage;
+    for (size_t i = 0; i < stage->iters.n && i + 1 < d->call->args.n; i++)
+        if (multiple(d->call, (int)i) > 1 &&
+            ir_mentions(root, stage->iters.at[i].var))
+            return false;
+    return !loads(root);
+}
+
 // Note what is read, and check its indices.
 static void take_load(struct padding *d, struct ir_expr *x)
 {
     const char *partial = partial_fault(x);
-    if (partial)
+    if (partial && !stays(d, x))
         d->fault = partial;
     for (uint32_t i = 1; i < x->n && (ir_op_info(x->op)->flags & OP_LAZY); i++)
         if (loads(x->args[i]))

@@ -61,8 +61,9 @@ static bool is_internal(enum diag_code code)
 // functions that this machine has not.
 static bool is_about_target(enum diag_code code)
 {
-    return code == D_no_libdevice || code == D_ || code == D_matrix_target ||
-           code == D_tensor_target || code == D_mbarrier_target;
+    return code == D_no_libdevice || code == D_cluster_target ||
+           code == D_matrix_target || code == D_tensor_target ||
+           code == D_mbarrier_target;
 }
 
 // Return the first error of the compiler, or NULL.
