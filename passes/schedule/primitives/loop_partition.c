@@ -17,6 +17,9 @@
 //  1. the loop is serial and has no annotation    E0607 E0608
 //  2. the points rise from at least 1, below the
 //     extent if that is constant                  E0688
+//  3. a reduction that it counts, but no elements,
+//     begins with the first iteration: not at
+//     k - skew, as align_loop leaves it           E0852
 
 #include "passes/schedule/prim.h"
 
@@ -154,13 +157,43 @@ static struct ir_stmt *make_part(struct sched_call *c, struct partition *part,
     return loop;
 }
 
+// Return whether the reduction of a stage is at 0 where its loops begin.
+static bool begins_first(struct arena *a, const struct ir_stage *stage,
+                         const struct map *begin)
+{
+    vec_foreach(it, &stage->iters)
+        if (it->is_reduce &&
+            !ir_is_int_const(ir_substitute(a, it->binding, begin, NULL), 0))
+            return false;
+    return true;
+}
+
+// Check that the init of each reduction that the loop counts is in the first part.
+static bool check_inits(const struct sched_call *c,
+                        const struct partition *part)
+{
+    struct pass *p = c->pass;
+    const struct ir_var *var = part->loop->u.loop.var;
+    struct map begin = {.arena = p->scratch};
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (s->kind == STMT_for)
+            map_set(&begin, s->u.loop.var, s->u.loop.from);
+    ir_foreach_stmt(s, &part->loop->u.loop.body)
+        if (s->kind == STMT_stage && s->u.stage.has_init &&
+            ir_stage_role(&s->u.stage, var) == STAGE_REDUCES &&
+            !begins_first(p->scratch, &s->u.stage, &begin))
+            return sched_refuse(c, s, "begins later", D_partition_init,
+                                var->name, sched_name_of(s));
+    return true;
+}
+
 bool sched_loop_partition(struct sched_call *c)
 {
     struct pass *p = c->pass;
     struct partition part = {.pass = p, .loop = sched_arg(c, 0)};
     part.extent = ir_for_extent(p->arena, &part.loop->u.loop);
     if (!sched_check_serial(c, part.loop) || !sched_check_plain(c, part.loop) ||
-        !check_points(c, &part))
+        !check_points(c, &part) || !check_inits(c, &part))
         return false;
     struct ir_path path = sched_path(p, part.loop);
     part.facts = facts_around(p->scratch, p->kernel, part.loop);
