@@ -82,6 +82,15 @@ static void blocks_that_are_put_off_are_the_same(void **state)
     arena_reset(&later.arena);
 }
 
+// Parse the headers of a library of one file; returns whether they have no errors.
+static bool parse_headers(struct parsed *p, const struct source *source)
+{
+    *p = (struct parsed){0};
+    p->names.arena = p->diags.arena = &p->arena;
+    return frontend_parse_library(&p->arena, &p->names, source, &p->diags,
+                                  &p->program);
+}
+
 static void faults_are_found_where_they_are_read(void **state)
 {
     static const char text[] = "def f(x) { // { in a comment\n"
@@ -91,11 +100,9 @@ static void faults_are_found_where_they_are_read(void **state)
                                "def g(x) { return x }\n"
                                "rule r(x) { }\n";
     const struct source source = {"text", text, sizeof text - 1};
-    struct parsed p = {0};
+    struct parsed p;
     (void)state;
-    p.names.arena = p.diags.arena = &p.arena;
-    assert_true(frontend_parse_library(&p.arena, &p.names, &source, &p.diags,
-                                       &p.program));
+    assert_true(parse_headers(&p, &source));
     assert_int_equal(p.program.schedules.defs.n, 2);
     sched_read(p.program.schedules.defs.at[1]);
     assert_int_equal(p.diags.errors, 0);
@@ -110,11 +117,9 @@ static void a_block_without_an_end_is_an_error(void **state)
 {
     static const char text[] = "def f(x) { return x\n";
     const struct source source = {"text", text, sizeof text - 1};
-    struct parsed p = {0};
+    struct parsed p;
     (void)state;
-    p.names.arena = p.diags.arena = &p.arena;
-    assert_false(frontend_parse_library(&p.arena, &p.names, &source, &p.diags,
-                                        &p.program));
+    assert_false(parse_headers(&p, &source));
     assert_int_equal(p.diags.all.at[0].code, D_unclosed);
     arena_reset(&p.arena);
 }

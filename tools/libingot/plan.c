@@ -161,8 +161,8 @@ void plan_case(struct compilation *c, const struct compile_options *o,
         map_set(&c->planned, item, one);
 }
 
-// A case that is applied.
-struct trial {
+// A case of a rule, and what applying it has made.
+struct attempt {
     const struct sched_item *item;
     size_t number; // of the case in the rule, from 1
     struct planned *made;
@@ -170,20 +170,20 @@ struct trial {
     size_t asked;
 };
 
-// Cases that are applied at the same time.
-struct trials_at_once {
+// Attempts at the same time.
+struct attempts {
     const struct compilation *c;
     const struct compile_options *o;
     const struct ir_kernel *kernel;
     const struct sched_known *known; // what the first case has found
-    struct VEC(struct trial) all;
+    struct VEC(struct attempt) all;
 };
 
 // Apply one case, in memory of its own.
 static void apply_part(void *context, size_t i)
 {
-    struct trials_at_once *t = context;
-    struct trial *one = &t->all.at[i];
+    struct attempts *t = context;
+    struct attempt *one = &t->all.at[i];
     struct arena scratch = {0};
     struct room room = {.arena = one->arena, .scratch = &scratch};
     struct sched_known known = *t->known;
@@ -196,7 +196,7 @@ static void apply_part(void *context, size_t i)
 
 // Apply cases on several threads, which share the names.
 static void apply_all(struct compilation *c, const struct compile_options *o,
-                      struct trials_at_once *t)
+                      struct attempts *t)
 {
     pthread_mutex_t shared;
     pthread_mutexattr_t recursive;
@@ -221,7 +221,7 @@ static void apply_all(struct compilation *c, const struct compile_options *o,
 
 // Keep what a case made of a kernel; false, noted, if it cannot be applied.
 static bool keep(struct compilation *c, const struct ir_kernel *kernel,
-                 const struct trial *one)
+                 const struct attempt *one)
 {
     struct refused_case tried = {kernel, one->item, one->number, NULL};
     if (settle(c, one->item, one->made, &tried.why)) {
@@ -232,35 +232,42 @@ static bool keep(struct compilation *c, const struct ir_kernel *kernel,
     return false;
 }
 
+// Apply the first case, in the memory of the compilation, and keep it; what others share
+// goes to `known`.  Returns false if it cannot be applied.
+static bool apply_first(struct compilation *c, const struct compile_options *o,
+                        const struct ir_kernel *kernel,
+                        struct sched_known *known, struct attempt *one)
+{
+    struct arena_mark here = arena_mark(&c->scratch);
+    struct room room = {.arena = &c->arena, .scratch = &c->scratch};
+    one->made = apply(c, o, kernel, one->item, &(struct sched_settings){0},
+                      known, &room);
+    c->asked += room.asked;
+    arena_release(&c->scratch, here);
+    return keep(c, kernel, one);
+}
+
 // Apply the cases of a rule to copies of a kernel, and keep these; false if one
 // cannot be applied, which is noted.
 static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct ir_kernel *kernel,
                     const struct sched_items *cases)
 {
-    struct arena_mark here = arena_mark(&c->scratch);
     struct sched_known known = {.kernel = kernel, .sizes.arena = &c->arena};
-    struct room room = {.arena = &c->arena, .scratch = &c->scratch};
-    struct trials_at_once rest = {c, o, kernel, &known, {0}};
-    struct trial first = {0};
-    bool ok = true;
-    for (size_t i = 0; i < cases->n; i++) {
-        struct trial one = {.item = cases->at[i], .number = i + 1};
+    struct attempts rest = {c, o, kernel, &known, {0}};
+    bool is_first = true, ok = true;
+    for (size_t i = 0; i < cases->n && ok; i++) {
+        struct attempt one = {.item = cases->at[i], .number = i + 1};
         if (!is_built(c, o, one.item))
             continue;
-        if (first.item)
-            vec_push(&c->arena, &rest.all, one);
+        if (is_first)
+            ok = apply_first(c, o, kernel, &known, &one);
         else
-            first = one;
+            vec_push(&c->arena, &rest.all, one);
+        is_first = false;
     }
-    if (!first.item)
-        return true;
-    first.made = apply(c, o, kernel, first.item, &(struct sched_settings){0},
-                       &known, &room);
-    c->asked += room.asked;
-    arena_release(&c->scratch, here);
-    if (!keep(c, kernel, &first))
-        return false;
+    if (!ok || !rest.all.n)
+        return ok;
     apply_all(c, o, &rest);
     for (size_t i = 0; i < rest.all.n && ok; i++)
         ok = keep(c, kernel, &rest.all.at[i]);
