@@ -231,6 +231,8 @@ static void proves_no_fault_of_a_mutant(void **state)
     struct buf list = {0};
     (void)state;
     assert_true(specimen_open(&e.tools, "stub", stub, sizeof stub - 1));
+    // LLVM drops stores of what is read unset; the claims are of stores.
+    e.tools.options.opt_level = 0;
     assert_true(
         specimen_read(arena_printf(&e.arena, "%s/tests/simt/subjects.txt",
                                    getenv("SOURCE_DIR")),
