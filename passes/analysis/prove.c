@@ -392,16 +392,35 @@ static enum truth decide_equal(const struct facts *f, struct ir_expr *x,
 static enum truth decide_comparison(const struct facts *f, struct ir_expr *c,
                                     bool only_true);
 
-// Decide x / d < y as x < y * d, where d is positive and x is not negative.
-static enum truth decide_quotient(const struct facts *f,
-                                  const struct ir_expr *quotient,
+// Return the quotient that is x, or a part of the sum x, whose other part is
+// then *rest; NULL if there is none.
+static const struct ir_expr *quotient_in(struct ir_expr *x,
+                                         struct ir_expr **rest)
+{
+    for (int i = 0; x->op == OP_add && i < 2; i++) {
+        if (x->args[i]->op == OP_div) {
+            *rest = x->args[1 - i];
+            return x->args[i];
+        }
+    }
+    return x->op == OP_div ? x : NULL;
+}
+
+// Decide x / d + r < y as x < (y - r) * d, where d is positive and x is not
+// negative.
+static enum truth decide_quotient(const struct facts *f, struct ir_expr *sum,
                                   struct ir_expr *y, bool only_true)
 {
     struct arena *a = f->arena;
+    struct ir_expr *r = NULL;
+    const struct ir_expr *quotient = quotient_in(sum, &r);
+    if (!quotient || !facts_is_total(f, quotient))
+        return TRUTH_UNKNOWN;
     struct ir_expr *x = quotient->args[0], *d = quotient->args[1];
     struct affine whole = affine_of(a, x);
-    if (!facts_is_total(f, quotient) || !facts_nonnegative(f, &whole))
+    if (!facts_nonnegative(f, &whole))
         return TRUTH_UNKNOWN;
+    y = r ? ir_binary(a, OP_sub, y, r) : y;
     return decide_comparison(f, ir_binary(a, OP_lt, x, ir_mul(a, y, d)),
                              only_true);
 }
@@ -419,7 +438,7 @@ static enum truth decide_comparison(const struct facts *f, struct ir_expr *c,
         return t;
     if (facts_form(f->arena, c, &form))
         t = decide_form(f, &form, only_true);
-    if (t == TRUTH_UNKNOWN && c->op == OP_lt && x->op == OP_div)
+    if (t == TRUTH_UNKNOWN && c->op == OP_lt)
         t = decide_quotient(f, x, y, only_true);
     if (c->op == OP_eq)
         return decide_equal(f, x, y, only_true);

@@ -41,11 +41,29 @@ static struct affine plus_term(struct arena *a, const struct affine *x,
     return affine_add(a, x, 1, &one);
 }
 
+// Return an index with numbers for the variables that have one value only, as those
+// of loops over a head in (h + head) / 4.
+static struct ir_expr *without_units(const struct region_place *at,
+                                     struct ir_expr *index)
+{
+    struct arena *a = at->q->arena;
+    struct map units = {.arena = at->q->scratch};
+    ir_foreach_expr(x, index) {
+        if (x->op != OP_var || !map_get(&at->loops, x->u.var))
+            continue;
+        struct interval r = facts_range(&at->facts, x);
+        if (r.lo == r.hi)
+            map_set(&units, x->u.var, ir_const_int(a, x->type, r.lo));
+    }
+    return ir_substitute(a, index, &units, NULL);
+}
+
 bool region_split(const struct region_place *at, struct ir_expr *index,
                   struct affine *base, struct affine *rest)
 {
     struct arena *a = at->q->arena;
-    struct affine form = affine_of(a, index), fixed = affine_number(0);
+    struct affine form = affine_of(a, without_units(at, index));
+    struct affine fixed = affine_number(0);
     *rest = affine_number(form.constant);
     for (size_t i = 0; i < form.terms.n; i++) {
         struct parts parts = {0};

@@ -10,7 +10,7 @@
 // What one question may cost; subtracting sets is dear for each operation.
 enum {
     ISL_OPERATIONS_MOST = 200000,
-    COVER_OPERATIONS_MOST = 20000,
+    COVER_OPERATIONS_MOST = 60000,
     SAMPLE_OPERATIONS_MOST = 20000, // of an example, which may be missing
 };
 
