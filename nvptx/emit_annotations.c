@@ -2,6 +2,10 @@
 //
 //   "nvvm.reqntid"="256,1,1"
 //     =>   !nvvm.annotations = !{!{ptr @f, !"reqntidx", i32 256, !"reqntidy", i32 1, ...}}
+//
+// LLVM 20 remembers them by the addresses of the module and the function until it has
+// printed PTX, and so takes them for those of a later module at the same address.  So
+// only modules that become PTX have them.
 
 #include "nvptx/emit.h"
 
@@ -38,7 +42,8 @@ static void annotate(struct emitter *e, LLVMValueRef f, const char *name,
 
 void emit_annotations(struct emitter *e, LLVMValueRef f)
 {
-    if (LLVM_VERSION_MAJOR >= ATTRIBUTES_SINCE)
+    if (LLVM_VERSION_MAJOR >= ATTRIBUTES_SINCE ||
+        e->options->form == NVPTX_OPTIMISED)
         return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *name = rows[i].attribute;
