@@ -185,6 +185,7 @@ static void emit_entry(struct emitter *e, struct ir_stmt *s)
     emit_lines_entry(e, launch->name,
                      s->span.source ? s->span : e->kernel->span);
     emit_cluster(e, s);
+    emit_annotations(e, e->function);
     for (size_t i = 0; i < parameters.n; i++)
         bind_parameter(e, (unsigned)i, &parameters.at[i]);
     for (size_t i = 0; i < e->kernel->maps.n; i++)

@@ -311,6 +311,11 @@ LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x);
 // Emit a sync that belongs to TMA tile copies.
 void emit_bulk_sync(struct emitter *e, const struct ir_stmt *s);
 
+// ---- emit_annotations.c
+
+// Say what attributes of an entry say in the words of an older LLVM, if this is one.
+void emit_annotations(struct emitter *e, LLVMValueRef f);
+
 // ---- emit_copy.c: copies by TMA
 
 // Return the type of a tensor map as a parameter.

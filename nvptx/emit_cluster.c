@@ -6,6 +6,11 @@
 #include "ir/build.h"
 #include "ir/cluster_rank.h"
 
+#include <llvm/Config/llvm-config.h>
+
+// The first LLVM that has an address space for the shared memory of a cluster.
+enum { CLUSTER_SPACE_SINCE = 21 };
+
 void emit_cluster(struct emitter *e, const struct ir_stmt *s)
 {
     const uint32_t *n = s->u.launch.cluster;
@@ -42,10 +47,26 @@ static LLVMValueRef map_to_block(struct emitter *e, LLVMValueRef own,
     return emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, args, 2);
 }
 
+// The same as a generic address.
+static LLVMValueRef map_generic(struct emitter *e, LLVMValueRef own,
+                                const struct ir_expr *rank)
+{
+    struct type word = type_scalar(TYPE_u32);
+    LLVMTypeRef generic = LLVMPointerTypeInContext(e->context, 0);
+    LLVMValueRef args[] = {
+        LLVMBuildAddrSpaceCast(e->builder, own, generic, ""),
+        emit_convert(e, word, rank->type, emit_value(e, rank))};
+    return emit_intrinsic(e, "llvm.nvvm.mapa", NULL, args, 2);
+}
+
 LLVMValueRef emit_in_block(struct emitter *e, LLVMValueRef own,
                            const struct ir_expr *rank)
 {
-    return ir_is_own_rank(e->launch, rank) ? own : map_to_block(e, own, rank);
+    if (ir_is_own_rank(e->launch, rank))
+        return own;
+    return LLVM_VERSION_MAJOR >= CLUSTER_SPACE_SINCE
+               ? map_to_block(e, own, rank)
+               : map_generic(e, own, rank);
 }
 
 LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)

@@ -12,8 +12,10 @@
 // What TMA takes: words of a map, and its alignment.
 enum { MAP_WORDS = 16, MAP_ALIGN = 64 };
 
-// The first LLVM that looks for the attribute `nvvm.grid_constant`.
-enum { GRID_CONSTANT_SINCE = 22 };
+// The first LLVM that looks for the attribute `nvvm.grid_constant`; whose loads go to
+// addresses of a cluster, and may be for groups of two blocks.
+enum { GRID_CONSTANT_SINCE = 22, CLUSTER_LOADS_SINCE = 21 };
+static const bool loads_to_cluster = LLVM_VERSION_MAJOR >= CLUSTER_LOADS_SINCE;
 
 // The number of operands of a load besides the coordinates, and of a store.
 enum { RANK_MOST = 5, LOAD_OPERANDS = 8, STORE_OPERANDS = 4 };
@@ -103,6 +105,8 @@ static LLVMValueRef near_in_cluster(struct emitter *e,
                                     const struct ir_copy *copy)
 {
     LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
+    if (!loads_to_cluster)
+        return address(e, &copy->near);
     return LLVMBuildAddrSpaceCast(e->builder, address(e, &copy->near), cluster,
                                   "");
 }
@@ -137,7 +141,8 @@ static void load_tma(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
     args[n++] = is_hinted;
-    args[n++] = emit_int(e, type_scalar(TYPE_u32), 0);
+    if (loads_to_cluster)
+        args[n++] = emit_int(e, type_scalar(TYPE_u32), 0);
     call_tile(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
 }
 

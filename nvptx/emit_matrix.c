@@ -3,6 +3,11 @@
 #include "ir/arch_set.h"
 #include "nvptx/emit_assembly.h"
 
+#include <llvm/Config/llvm-config.h>
+
+// Whether LLVM has registers of their own for floats, which PTX does not take for tf32.
+static const bool has_typed_registers = LLVM_VERSION_MAJOR < 21;
+
 struct registers matrix_registers(struct emitter *e, const struct ir_stmt *s,
                                   enum matrix_operand which)
 {
@@ -10,9 +15,14 @@ struct registers matrix_registers(struct emitter *e, const struct ir_stmt *s,
     struct matrix_info info = matrix_info(s->u.matrix.op);
     struct matrix_layout layout;
     matrix_layout(s->u.matrix.op, which, &layout);
-    uint32_t bits = layout.elements * type_bits(info.part[which].type);
-    return registers_of(emit_address(e, at->u.buffer, at->args[0]), at->type,
-                        bits / type_bits(at->type));
+    struct type t = info.part[which].type;
+    uint32_t bits = layout.elements * type_bits(t);
+    uint32_t n = bits / type_bits(at->type);
+    struct type held =
+        has_typed_registers && which != MATRIX_D && t.kind == TYPE_f32
+            ? type_scalar(TYPE_u32)
+            : at->type;
+    return registers_of(emit_address(e, at->u.buffer, at->args[0]), held, n);
 }
 
 LLVMValueRef matrix_address(struct emitter *e, const struct ir_stmt *s,

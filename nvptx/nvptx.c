@@ -5,6 +5,10 @@
 #include <llvm/Config/llvm-config.h>
 #include <string.h>
 
+// Whether this LLVM remembers annotations of a module that has not become PTX, by its
+// address: no other one may get that.
+static const bool keeps_annotations = LLVM_VERSION_MAJOR < 21;
+
 // Turn what LLVM reports while it works into diagnostics.
 static void hear(LLVMDiagnosticInfoRef info, void *context)
 {
@@ -83,11 +87,14 @@ bool nvptx_emit(struct arena *a, const struct ir_kernel *const *kernels,
     LLVMContextSetDiagnosticHandler(e.context, hear, &e);
     e.module = LLVMModuleCreateWithNameInContext(name, e.context);
     e.builder = LLVMCreateBuilderInContext(e.context);
-    if (run(&e, kernels, n, &text) && diags->errors == errors)
+    bool ok = run(&e, kernels, n, &text);
+    if (ok && diags->errors == errors)
         buf_bytes(out, text.data, text.n);
     LLVMDisposeBuilder(e.builder);
-    LLVMDisposeModule(e.module);
-    LLVMContextDispose(e.context);
+    if (ok || !keeps_annotations) {
+        LLVMDisposeModule(e.module);
+        LLVMContextDispose(e.context);
+    }
     buf_free(&text);
     return diags->errors == errors;
 }

@@ -12,7 +12,12 @@
 // Levels 1 and 2 do not repeat what the kernel's schedule has decided: they
 // remove variables and redundancy, move what loops do not change, and unroll
 // small loops.
-#define LINKED  "nvvm-reflect,always-inline,globaldce,"
+#if LLVM_VERSION_MAJOR >= 21
+#define REFLECT "nvvm-reflect"
+#else
+#define REFLECT "function(nvvm-reflect)"
+#endif
+#define LINKED  REFLECT ",always-inline,globaldce,"
 #define COMBINE "instcombine<no-verify-fixpoint>,simplifycfg"
 #define CLEAN   "nvvm-intr-range,sroa,early-cse<memssa>," COMBINE
 #define UNROLL                                                                 \
@@ -39,23 +44,26 @@ static const char long_pipeline[] =
 static const bool has_pairs = LLVM_VERSION_MAJOR < 22;
 static const char no_pairs[] = "function(scalarizer<min-bits=32>)";
 
+// Return whether a value is one of the barriers, which not every LLVM has as
+// intrinsics.
+static bool is_barrier(LLVMValueRef called)
+{
+    size_t n;
+    const char *name =
+        LLVMIsAFunction(called) ? LLVMGetValueName2(called, &n) : "";
+    return strcmp(name, "llvm.nvvm.barrier.cta.sync.aligned.all") == 0 ||
+           strcmp(name, "llvm.nvvm.barrier.cluster.wait.aligned") == 0;
+}
+
 // Return how many barriers a function has.
 static long long count_barriers(LLVMValueRef function)
 {
-    static const char block[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
-    static const char cluster[] = "llvm.nvvm.barrier.cluster.wait.aligned";
-    unsigned ids[] = {LLVMLookupIntrinsicID(block, sizeof block - 1),
-                      LLVMLookupIntrinsicID(cluster, sizeof cluster - 1)};
     long long n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
          b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-             i = LLVMGetNextInstruction(i)) {
-            unsigned id = LLVMIsACallInst(i)
-                              ? LLVMGetIntrinsicID(LLVMGetCalledValue(i))
-                              : 0;
-            n += id && (id == ids[0] || id == ids[1]);
-        }
+             i = LLVMGetNextInstruction(i))
+            n += LLVMIsACallInst(i) && is_barrier(LLVMGetCalledValue(i));
     }
     return n;
 }

@@ -7,7 +7,7 @@
 #   %t          a scratch path of the test's own
 #   %mapping    the passes from loops over blocks and threads to launches, for `--pass`
 #   %cuda       the folder of the CUDA tools
-#   %llvm       `LLVM22`: a prefix of checks for what one version of LLVM prints
+#   %llvm       `LLVM22`, or `LLVM21` for older ones: a prefix of checks for what one version of LLVM prints
 #
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
 # `REQUIRES: cc` where no C compiler is,
@@ -45,7 +45,7 @@ config.substitutions += [
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
     ("%readobj", os.path.join(config.llvm_bin, "llvm-readobj")),
-    ("%llvm", f"LLVM{config.llvm_major}"),
+    ("%llvm", "LLVM22" if int(config.llvm_major) >= 22 else "LLVM21"),
     ("%not", os.path.join(config.llvm_bin, "not")),
 ]
 

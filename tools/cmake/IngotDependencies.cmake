@@ -1,4 +1,4 @@
-# Finds LLVM 22 or 21, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
+# Finds LLVM 20 to 22, isl, gmp, jansson, zlib, zstd, the CUDA tools and, as INGOT_MPI says, MPI.
 #
 # Sets  ingot_dependencies  an interface target: include folders and libraries
 #       INGOT_LLVM_MAJOR    the version of LLVM: 22
@@ -16,11 +16,11 @@ set(INGOT_LLVM_COMPONENTS
 
 # The versions of LLVM that Ingot is tested with, the preferred one first. With an older one
 # some instructions are inline assembly: nvptx/lacking.def.
-set(INGOT_LLVM_TESTED 22 21)
+set(INGOT_LLVM_TESTED 22 21 20)
 list(TRANSFORM INGOT_LLVM_TESTED PREPEND llvm-config- OUTPUT_VARIABLE llvm_config_names)
 find_program(LLVM_CONFIG NAMES ${llvm_config_names} llvm-config)
 if(NOT LLVM_CONFIG)
-  message(FATAL_ERROR "Ingot needs LLVM 22 or 21, and there is no llvm-config: install "
+  message(FATAL_ERROR "Ingot needs LLVM 20, 21 or 22, and there is no llvm-config: install "
     "llvm-22-dev, or set LLVM_CONFIG to the llvm-config of one")
 endif()
 
@@ -36,7 +36,7 @@ ingot_llvm_config(INGOT_LLVM_INCLUDE --includedir)
 ingot_llvm_config(INGOT_LLVM_BIN --bindir)
 string(REGEX MATCH "^[0-9]+" INGOT_LLVM_MAJOR "${INGOT_LLVM_VERSION}")
 if(NOT INGOT_LLVM_MAJOR IN_LIST INGOT_LLVM_TESTED)
-  message(FATAL_ERROR "Ingot needs LLVM 22 or 21, and ${LLVM_CONFIG} is of LLVM ${INGOT_LLVM_VERSION}")
+  message(FATAL_ERROR "Ingot needs LLVM 20, 21 or 22, and ${LLVM_CONFIG} is of LLVM ${INGOT_LLVM_VERSION}")
 endif()
 message(STATUS "Found LLVM ${INGOT_LLVM_VERSION}: ${LLVM_CONFIG}")
 

@@ -379,7 +379,8 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                            : LLVMGetValueName2(called, &n);
     bool ok = LLVMIsAInlineAsm(called)
                   ? replace_inline(w, call, name)
-                  : !LLVMIsDeclaration(called) ||
+                  : !LLVMIsAFunction(called) || // of the executor's own
+                        !LLVMIsDeclaration(called) ||
                         replace_register(w, call, name) ||
                         replace_collective(w, call, name) ||
                         replace_barrier(w, call, name) ||

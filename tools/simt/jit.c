@@ -2,11 +2,14 @@
 
 #include "tools/simt/code.h"
 
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/Config/llvm-config.h>
 
 #include <math.h>
 #include <string.h>
@@ -136,6 +139,29 @@ static bool find_library(struct rewriter *w)
     return true;
 }
 
+// Return the module as the JIT takes it, with its context.
+static LLVMOrcThreadSafeModuleRef hand_over(struct rewriter *w)
+{
+#if LLVM_VERSION_MAJOR >= 21
+    LLVMOrcThreadSafeContextRef context =
+        LLVMOrcCreateNewThreadSafeContextFromLLVMContext(w->context);
+    LLVMModuleRef own = w->module;
+#else // makes contexts alone: the module goes to one as bitcode
+    LLVMOrcThreadSafeContextRef context = LLVMOrcCreateNewThreadSafeContext();
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(w->module);
+    LLVMModuleRef own;
+    LLVMParseBitcodeInContext2(LLVMOrcThreadSafeContextGetContext(context),
+                               bitcode, &own);
+    LLVMDisposeMemoryBuffer(bitcode);
+    LLVMDisposeModule(w->module);
+    LLVMContextDispose(w->context);
+#endif
+    LLVMOrcThreadSafeModuleRef module =
+        LLVMOrcCreateNewThreadSafeModule(own, context);
+    LLVMOrcDisposeThreadSafeContext(context);
+    return module;
+}
+
 bool code_compile(struct rewriter *w)
 {
     LLVMTargetMachineRef machine = host_machine(w);
@@ -145,11 +171,7 @@ bool code_compile(struct rewriter *w)
         set_layout(w, machine);
         ok = make_jit(w, machine) && find_library(w);
     }
-    LLVMOrcThreadSafeContextRef context =
-        LLVMOrcCreateNewThreadSafeContextFromLLVMContext(w->context);
-    LLVMOrcThreadSafeModuleRef module =
-        LLVMOrcCreateNewThreadSafeModule(w->module, context);
-    LLVMOrcDisposeThreadSafeContext(context);
+    LLVMOrcThreadSafeModuleRef module = hand_over(w);
     if (!ok) {
         LLVMOrcDisposeThreadSafeModule(module);
         return false;
