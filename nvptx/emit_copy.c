@@ -51,7 +51,8 @@ void emit_maps_annotation(struct emitter *e, unsigned first, size_t n)
     static const char list[] = "nvvm.annotations", name[] = "grid_constant";
     LLVMContextRef c = e->context;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(c);
-    if (n == 0 || LLVM_VERSION_MAJOR >= GRID_CONSTANT_SINCE)
+    bool is_printed = e->options->form != NVPTX_OPTIMISED; // emit_annotations.c
+    if (n == 0 || LLVM_VERSION_MAJOR >= GRID_CONSTANT_SINCE || !is_printed)
         return;
     LLVMMetadataRef *numbers = arena_array(e->arena, LLVMMetadataRef, n);
     for (size_t i = 0; i < n; i++)
