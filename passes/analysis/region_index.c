@@ -58,12 +58,12 @@ static struct ir_expr *without_units(const struct region_place *at,
     return ir_substitute(a, index, &units, NULL);
 }
 
-bool region_split(const struct region_place *at, struct ir_expr *index,
+// Split an index as it is.
+static bool split(const struct region_place *at, struct ir_expr *index,
                   struct affine *base, struct affine *rest)
 {
     struct arena *a = at->q->arena;
-    struct affine form = affine_of(a, without_units(at, index));
-    struct affine fixed = affine_number(0);
+    struct affine form = affine_of(a, index), fixed = affine_number(0);
     *rest = affine_number(form.constant);
     for (size_t i = 0; i < form.terms.n; i++) {
         struct parts parts = {0};
@@ -80,6 +80,13 @@ bool region_split(const struct region_place *at, struct ir_expr *index,
                     !num_add(rest->constant, base->constant, &rest->constant);
     base->constant = 0;
     return !form.failed && !rest->failed && type_is_index(index->type);
+}
+
+bool region_split(const struct region_place *at, struct ir_expr *index,
+                  struct affine *base, struct affine *rest)
+{
+    return split(at, index, base, rest) ||
+           split(at, without_units(at, index), base, rest);
 }
 
 // Return x / by, rounded down; `by` is positive.
